@@ -8,6 +8,7 @@ mod mapping;
 mod patch;
 mod to_xml;
 mod to_yaml;
+mod unique;
 mod versions;
 mod well_known;
 

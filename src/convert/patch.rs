@@ -6,6 +6,8 @@ use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, parse, write_flow};
 use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// A step of a path.
@@ -34,6 +36,13 @@ pub(super) fn between(from: &Value, to: &Value) -> Vec<Patch> {
 fn compare(path: &mut String, from: &Value, to: &Value, patches: &mut Vec<Patch>) {
     let length = path.len();
     match (from, to) {
+        (Value::Map(old), Value::Map(new)) if has_same_keys(old, new) => {
+            for ((key, old), (_, new)) in old.iter().zip(&**new) {
+                push_key(path, key);
+                compare(path, old, new, patches);
+                path.truncate(length);
+            }
+        }
         (Value::Map(old), Value::Map(new)) => {
             let [olds, news] = [old, new].map(|entries| -> IndexMap<&str, &Value> {
                 entries.iter().map(|(key, value)| (&**key, value)).collect()
@@ -73,9 +82,16 @@ pub(super) fn digest(said: &Value) -> String {
     digest.get(..16).unwrap_or_default().to_owned()
 }
 
+/// Whether two maps have the same keys in the same order, as most have that are compared.
+fn has_same_keys(one: &[(Arc<str>, Value)], other: &[(Arc<str>, Value)]) -> bool {
+    let mut pairs = one.iter().zip(other);
+    one.len() == other.len() && pairs.all(|((one, _), (other, _))| one == other)
+}
+
 /// Whether two values are written identically: `1` differs from `1.0`.
 fn is_written_alike(one: &Value, other: &Value) -> bool {
-    one == other && write_flow(one) == write_flow(other)
+    let has_one_form = matches!(one, Value::String(_) | Value::Bool(_) | Value::Null);
+    one == other && (has_one_form || write_flow(one) == write_flow(other))
 }
 
 pub(super) fn push_key(path: &mut String, key: &str) {
@@ -88,15 +104,37 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     }
 }
 
-/// The part of a value at a path.
-pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    steps(path)?.iter().try_fold(value, |value, step| match (step, value) {
-        (PatchStep::Key(key), Value::Map(entries)) => {
-            entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
-        }
-        (PatchStep::Item(at), Value::List(items)) => items.get(*at),
-        _ => None,
-    })
+/// A value whose parts are looked up by their paths. What is below a part is laid out when it is
+/// first asked for, so that no map is searched for each of its entries.
+pub(super) struct SearchedValue<'v> {
+    value: &'v Value,
+    below: OnceCell<FxHashMap<PatchStep, SearchedValue<'v>>>,
+}
+
+impl<'v> SearchedValue<'v> {
+    pub(super) fn new(value: &'v Value) -> Self {
+        Self { value, below: OnceCell::new() }
+    }
+
+    /// The part at a path.
+    pub(super) fn at(&self, path: &str) -> Option<&'v Value> {
+        let part = steps(path)?.iter().try_fold(self, |part, step| part.below().get(step));
+        part.map(|part| part.value)
+    }
+
+    fn below(&self) -> &FxHashMap<PatchStep, Self> {
+        self.below.get_or_init(|| match self.value {
+            Value::Map(entries) => {
+                let key = |key: &Arc<str>| PatchStep::Key(Arc::clone(key));
+                entries.iter().map(|(name, value)| (key(name), Self::new(value))).collect()
+            }
+            Value::List(items) => {
+                let items = items.iter().enumerate();
+                items.map(|(at, item)| (PatchStep::Item(at), Self::new(item))).collect()
+            }
+            _ => FxHashMap::default(),
+        })
+    }
 }
 
 /// The steps of a path.
@@ -174,12 +212,13 @@ impl PatchTree {
                     let value = tree.map_or_else(|| Some(value.clone()), |it| it.of(value, left));
                     patched.extend(value.map(|value| (Arc::clone(key), value)));
                 }
+                let known: FxHashSet<&str> = entries.iter().map(|(known, _)| &**known).collect();
                 for (step, tree) in &self.below {
                     let PatchStep::Key(key) = step else {
                         *left += 1;
                         continue;
                     };
-                    if entries.iter().all(|(known, _)| known != key) {
+                    if !known.contains(&**key) {
                         match &tree.own {
                             Some(Some(value)) => patched.push((Arc::clone(key), value.clone())),
                             Some(None) => {}

@@ -289,6 +289,7 @@ impl Resolver {
             implementations: query.implementations.clone(),
             counterparts: self.counterparts(query)?,
             is_single: query.is_single,
+            has_no_texts: false,
         };
         let mut progress = self.progress.clone();
         progress.phase("checking");

@@ -9,8 +9,7 @@ use super::service::ServiceParts;
 use super::values::{called_input, first_definition};
 use crate::convert::well_known::EXPORTED;
 use crate::topology::{
-    AssignedValue, NodeIndex, RelationIndex, TopologyActivity, TopologyElement, TopologyStep,
-    TopologyWorkflow,
+    AssignedValue, NodeIndex, TopologyActivity, TopologyElement, TopologyStep, TopologyWorkflow,
 };
 use crate::tosca::v1_0::definitions::FeatureKind;
 use crate::tosca::workflow::ActivityKind;
@@ -113,7 +112,7 @@ impl XmlConverter<'_, '_> {
         let topology = self.variant.topology;
         let Value::List(items) = value else { return None };
         let [Value::String(node), Value::String(name)] = &**items else { return None };
-        let index = topology.node_named(node)?;
+        let index = *self.named.nodes.get(&**node)?;
         let effective = self.variant.types.effective(self.type_of(index)?);
         if !is_requirement {
             effective.capabilities.get(&**name)?;
@@ -198,7 +197,7 @@ impl XmlConverter<'_, '_> {
             };
             let own = path_of(self.schemas.field(owner, name));
             mappings.extend(inside.iter().map(|(id, field)| property_mapping(&own, id, field)));
-            let known = self.variant.topology.inputs.iter().find(|it| it.name == input);
+            let known = self.named.inputs.get(input).copied();
             if let (Some(root), Some(value)) = (&mut root, known.and_then(|it| it.default.as_ref()))
             {
                 self.property(root, (owner, property), &value.value, (space.as_deref(), 0));
@@ -232,22 +231,16 @@ impl XmlConverter<'_, '_> {
     /// The property that `get_property` refers to: of a node, of one of its capabilities, or of a
     /// relationship template.
     fn property_at(&mut self, path: &[&str], parts: &ServiceParts) -> Option<InputTarget> {
-        let topology = self.variant.topology;
         let (id, of, name) = match *path {
-            [node, name] => match topology.node_named(node) {
-                Some(node) => (parts.nodes[node.index()].clone(), self.type_of(node)?, name),
+            [node, name] => match self.named.nodes.get(node) {
+                Some(&node) => (parts.nodes[node.index()].clone(), self.type_of(node)?, name),
                 None => {
-                    let is_it = |id: &RelationIndex| {
-                        let known = topology.relation(*id).relationship;
-                        let known = known.and_then(|it| topology.relationship(it).name.as_deref());
-                        known == Some(node)
-                    };
-                    let id = topology.relation_ids().find(is_it)?;
+                    let id = *self.named.relations(node).first()?;
                     (parts.links.get(&id)?.clone(), self.relationship_kind(id)?, name)
                 }
             },
             [node, capability, name] => {
-                let node = topology.node_named(node)?;
+                let node = *self.named.nodes.get(node)?;
                 let id = parts.capabilities.get(&(node, capability.to_owned()))?.clone();
                 (id, self.capability_kind(node, capability)?, name)
             }

@@ -7,7 +7,7 @@ use super::part::XmlPart;
 use super::said::{entries, step};
 use super::{ConvertedVariant, XmlConverter};
 use crate::convert::loss::{Loss, LossKind};
-use crate::convert::patch::{self, Patch};
+use crate::convert::patch::{self, Patch, SearchedValue};
 use crate::convert::to_yaml::{ToYamlSettings, to_yaml};
 use crate::convert::well_known::TARGET_NAME;
 use crate::diagnostic::Diagnostics;
@@ -18,7 +18,7 @@ use cuvee_text::source::{FileId, FileSystem, MemoryFiles, Span};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::write_flow;
 use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,11 +47,14 @@ impl XmlConverter<'_, '_> {
         let [was, is] = [&original, &back].map(normal);
         // A part that comes back although XML has no notation of its own for it is neither kept nor
         // lost.
+        let sides = [[&original, &back], [&was, &is]];
+        let sides = sides.map(|sides| sides.map(SearchedValue::new));
         self.losses.retain(|loss| {
             let path = plural(&loss.path);
-            let is_in =
-                |was, is| patch::at(was, &path).is_some_and(|it| patch::at(is, &path) == Some(it));
-            let comes_back = || is_in(&original, &back) || is_in(&was, &is);
+            let is_in = |[was, is]: &[SearchedValue<'_>; 2]| {
+                was.at(&path).is_some_and(|it| is.at(&path) == Some(it))
+            };
+            let comes_back = || sides.iter().any(is_in);
             matches!(loss.kind, LossKind::Supplied | LossKind::Opaque) || !comes_back()
         });
         self.tell_differences(&was, &is);
@@ -132,6 +135,9 @@ impl XmlConverter<'_, '_> {
 
     /// A value of a file, with file names relative to the root.
     fn with_names(&self, value: &Value, file: FileId) -> Value {
+        if self.renamed.is_empty() {
+            return value.clone();
+        }
         let renamed = value.replaced(&mut |part| match part {
             Value::String(text) => match self.renamed.get(&(file, text.to_string())) {
                 Some(name) if **name != **text => ReplacedPart::By(name.as_str().into()),
@@ -147,6 +153,7 @@ impl XmlConverter<'_, '_> {
     fn tell_differences(&mut self, was: &Value, is: &Value) {
         let told = self.losses.entries().iter().map(|loss| singular(&loss.path));
         let told: FxHashSet<String> = told.collect();
+        let types = self.places_of_types();
         for Change { element, path, edit } in diff::diff(was, is).changes {
             let whole = match (&*element, &*path) {
                 (diff::DOCUMENT, path) => path.to_owned(),
@@ -173,35 +180,38 @@ impl XmlConverter<'_, '_> {
                 LossKind::Supplied => "XML requires it where YAML does not",
                 _ => "XML says it in another way",
             };
-            let span = self.span_of(&element, &whole);
+            let span = match element.split_once('.') {
+                Some((part, name)) => self.named.place(part, name),
+                None => type_in(&types, &whole),
+            };
             let construct = format!("`{whole}`");
             self.losses.push(Loss { path: whole, span, construct, why: why.to_owned(), kind });
         }
     }
 
-    /// The place of an element or a type.
-    fn span_of(&self, element: &str, path: &str) -> Option<Span> {
-        let ConvertedVariant { topology, types, .. } = self.variant;
-        match element.split_once('.') {
-            Some(("node", name)) => topology.node_named(name).map(|id| topology.node(id).span),
-            Some(("policy", name)) => {
-                topology.policies.iter().find(|it| it.name == name).map(|it| it.span)
-            }
-            Some((part, name)) => self.place_of(part, name),
-            None => {
-                let section = path.split_once(['.', '['])?.0;
-                let mut of_section = types.ids().map(|id| types.definition(id)).filter(|of| {
-                    of.family.keyword() == section && !profile::is_built_in(of.key.span().file)
-                });
-                let below = path.strip_prefix(section)?;
-                let found = of_section.find(|of| {
-                    let rest = below.strip_prefix(&*step(of.name));
-                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-                });
-                found.map(|of| of.key.span())
-            }
+    /// The places of the types of the template, by their paths; of several types with one path,
+    /// that of the first.
+    fn places_of_types(&self) -> FxHashMap<String, Span> {
+        let types = self.variant.types;
+        let places = types.ids().map(|id| (id, types.definition(id).key.span()));
+        let own = places.filter(|(_, span)| !profile::is_built_in(span.file));
+        let mut first = FxHashMap::default();
+        for (id, span) in own {
+            first.entry(self.path_of(id)).or_insert(span);
         }
+        first
     }
+}
+
+/// The place of the type that a path leads into.
+fn type_in(types: &FxHashMap<String, Span>, path: &str) -> Option<Span> {
+    starts(path).find_map(|start| types.get(start)).copied()
+}
+
+/// A path and the beginnings of it that are paths, too, the shortest first.
+fn starts(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at);
+    ends.chain([path.len()]).filter_map(|end| path.get(..end))
 }
 
 /// The template that results from reading a document back, with those that it imports.
@@ -212,14 +222,14 @@ fn read_back(main: &(String, String), others: &[(String, String)]) -> Option<Val
     let mut ignored = Diagnostics::default();
     let mut library = Library::of(&loaded, &mut ignored);
     let schemas = PropertySchemas::of(&library, &mut ignored);
-    let settings = ToYamlSettings { is_single: true, ..ToYamlSettings::default() };
+    let settings =
+        ToYamlSettings { is_single: true, has_no_texts: true, ..ToYamlSettings::default() };
     to_yaml(&mut library, &schemas, &settings).ok().map(|converted| converted.said)
 }
 
 /// Whether a path, or a part that contains it, is already reported.
 fn is_told(told: &FxHashSet<String>, path: &str) -> bool {
-    let ends = path.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at);
-    ends.chain([path.len()]).any(|end| path.get(..end).is_some_and(|start| told.contains(start)))
+    starts(path).any(|start| told.contains(start))
 }
 
 /// Whether every part of a map is already reported.
@@ -238,10 +248,20 @@ pub(super) fn singular(path: &str) -> String {
     if !is_of_element.iter().any(|start| path.starts_with(start)) {
         return path.to_owned();
     }
-    PARTS.iter().fold(path.to_owned(), |path, (section, part)| {
-        let path = path.replace(&format!(".{section}."), &format!(".{part}."));
-        path.replace(&format!(".{section}["), &format!(".{part}["))
-    })
+    PARTS.iter().fold(path.to_owned(), |path, (section, part)| replaced(path, section, part))
+}
+
+/// A path with other names for its steps of this name.
+fn replaced(path: String, step: &str, by: &str) -> String {
+    let is_step = |(at, _): (usize, &str)| {
+        let behind = path.get(at + 1..).and_then(|rest| rest.strip_prefix(step));
+        behind.is_some_and(|behind| behind.starts_with(['.', '[']))
+    };
+    if !path.match_indices('.').any(is_step) {
+        return path;
+    }
+    let path = path.replace(&format!(".{step}."), &format!(".{by}."));
+    path.replace(&format!(".{step}["), &format!(".{by}["))
 }
 
 /// The sections of the topology, by the prefixes of their elements in reports.
@@ -259,10 +279,7 @@ fn plural(path: &str) -> String {
     let of = SECTIONS.iter().find_map(|(part, section)| Some((path.strip_prefix(part)?, section)));
     let Some((rest, section)) = of else { return path.to_owned() };
     let whole = format!("topology_template.{section}.{rest}");
-    PARTS.iter().fold(whole, |path, (section, part)| {
-        let path = path.replace(&format!(".{part}."), &format!(".{section}."));
-        path.replace(&format!(".{part}["), &format!(".{section}["))
-    })
+    PARTS.iter().fold(whole, |path, (section, part)| replaced(path, part, section))
 }
 
 /// A template whose types are in their long notation, without values that hold by default.

@@ -24,6 +24,7 @@ use super::loss::{Loss, LossKind, Losses};
 use super::to_yaml::TypeCounterparts;
 use super::well_known::{TARGET_NAME, TARGET_NAMESPACE, tag_name};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::topology::named::NamedParts;
 use crate::topology::{RelationIndex, Topology};
 use crate::tosca::profile::NAMESPACE as PROFILE;
 use crate::tosca::v1_0::TOSCA;
@@ -171,8 +172,10 @@ pub(super) struct XmlConverter<'s, 't> {
     taken: FxHashSet<(&'static str, QualifiedName)>,
     /// Types that are referred to but not converted yet.
     open: VecDeque<TypeId>,
-    /// The capability types of requirement types, by the names of the latter.
-    required: BTreeMap<QualifiedName, Option<TypeId>>,
+    /// The requirement types that are referred to but not converted yet, each with its capability
+    /// type; below, all that have been referred to.
+    required: BTreeMap<QualifiedName, TypeId>,
+    requirement_types: FxHashSet<QualifiedName>,
     /// The requirement types that others have to derive from, because they are those of
     /// requirements that these replace.
     narrowed: BTreeMap<QualifiedName, BTreeSet<QualifiedName>>,
@@ -199,6 +202,8 @@ pub(super) struct XmlConverter<'s, 't> {
     /// `None` if it leads to a node.
     joined: Vec<(TypeId, Option<TypeId>)>,
     links: NodeLinks,
+    /// The parts of the topology.
+    named: NamedParts<'s>,
     /// The former ids of parts of nodes.
     known_ids: Rc<KnownIds<'s>>,
     /// Whether metadata of types record former names of requirements, capabilities or operations.
@@ -234,6 +239,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             taken: FxHashSet::default(),
             open: VecDeque::new(),
             required: BTreeMap::new(),
+            requirement_types: FxHashSet::default(),
             narrowed: BTreeMap::new(),
             required_as: FxHashMap::default(),
             schemas: DefinedSchemas::default(),
@@ -247,6 +253,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             undefined: BTreeMap::new(),
             joined: Vec::new(),
             links: NodeLinks::default(),
+            named: NamedParts::of(variant.topology),
             known_ids: Rc::new(known_ids(variant.topology)),
             has_former_names: types::has_former_names(variant.types),
             is_silent: false,

@@ -1,11 +1,13 @@
 //! Assigns names in XML: namespaces and their prefixes, names of types, ids.
 
+use crate::convert::unique::UniqueNames;
 use crate::tosca::v1_0::{TOSCA, WINERY};
 use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::xml::is_unprefixed_name;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub(super) use crate::convert::to_yaml::EXTENSION;
+pub(super) use crate::convert::unique::unique;
 
 /// The prefix of the namespace of extensions.
 pub(super) const EXTENSION_PREFIX: &str = "v";
@@ -34,22 +36,15 @@ impl QualifiedName {
 
 /// A text as a name without a colon; characters that a name cannot have become `_`.
 pub(super) fn as_name(text: &str) -> String {
+    if is_unprefixed_name(text) {
+        return text.to_owned();
+    }
     let is_fine = |c: char| c != ':' && is_unprefixed_name(&format!("_{c}"));
     let mut name: String = text.chars().map(|c| if is_fine(c) { c } else { '_' }).collect();
     if !is_unprefixed_name(&name) {
         name.insert(0, '_');
     }
     name
-}
-
-/// A free name: the wanted one, or one with a number.
-pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    if !is_taken(wanted) {
-        return wanted.to_owned();
-    }
-    let numbered = (2_usize..).map(|number| format!("{wanted}_{number}"));
-    let mut free = numbered.filter(|name| !is_taken(name));
-    free.next().unwrap_or_else(|| wanted.to_owned())
 }
 
 /// The prefixes of namespaces.
@@ -102,15 +97,13 @@ impl Prefixes {
 /// The ids of a document.
 #[derive(Debug, Default)]
 pub(super) struct DocumentIds {
-    taken: BTreeSet<String>,
+    given: UniqueNames,
 }
 
 impl DocumentIds {
     /// Takes a free id that resembles `wanted`.
     pub(super) fn take(&mut self, wanted: &str) -> String {
-        let id = unique(&as_name(wanted), |id| self.taken.contains(id));
-        self.taken.insert(id.clone());
-        id
+        self.given.take(&as_name(wanted))
     }
 }
 

@@ -51,7 +51,9 @@ impl XmlConverter<'_, '_> {
             links.capabilities.extend(generated.map(|it| (id, it.named.name.to_owned())));
         }
         self.links = links;
-        self.forget_used_links();
+        if !self.links.requirements.is_empty() || !self.links.capabilities.is_empty() {
+            self.forget_used_links();
+        }
     }
 
     /// Removes requirements and capabilities that definitions of TOSCA 1.0 use as well.
@@ -83,7 +85,7 @@ impl XmlConverter<'_, '_> {
     fn end_of<'v>(&self, mapped: &'v AssignedValue) -> Option<(NodeIndex, &'v str)> {
         let Value::List(items) = &mapped.value.value else { return None };
         let [Value::String(node), Value::String(name)] = &**items else { return None };
-        Some((self.variant.topology.node_named(node)?, name))
+        Some((*self.named.nodes.get(&**node)?, name))
     }
 
     fn requirement_owner(&self, node: NodeIndex, name: &str) -> Option<(TypeId, String)> {
@@ -109,7 +111,8 @@ impl XmlConverter<'_, '_> {
     /// Whether the source of a relation is a node itself rather than its requirement.
     pub(super) fn is_node_link(&self, id: RelationIndex) -> bool {
         let relation = self.variant.topology.relation(id);
-        relation.target.is_some()
+        !self.links.requirements.is_empty()
+            && relation.target.is_some()
             && self
                 .requirement_owner(relation.source, &relation.name)
                 .is_some_and(|of| self.links.requirements.contains(&of))

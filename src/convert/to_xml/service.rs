@@ -14,7 +14,6 @@ use crate::tosca::fit::RequirementFit;
 use crate::tosca::shape::type_sections;
 use crate::tosca::v1_0::definitions::FeatureKind;
 use crate::tosca::{Family, TypeId};
-use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -173,7 +172,7 @@ impl<'t> XmlConverter<'_, 't> {
             ("groups", "group", "TOSCA 1.0 has no groups"),
         ] {
             for (name, mut said) in said.take_parts(section, part) {
-                said.span = self.place_of(part, &name);
+                said.span = self.named.place(part, &name);
                 self.keep(&format!("{section}{}", step(&name)), &said, why);
             }
         }
@@ -183,20 +182,6 @@ impl<'t> XmlConverter<'_, 't> {
         service.push_some(boundary.written());
         service.push(topology);
         service.push_some(plans.written());
-    }
-
-    /// The place of a part of the topology.
-    pub(super) fn place_of(&self, part: &str, name: &str) -> Option<Span> {
-        let topology = self.variant.topology;
-        match part {
-            "input" => topology.inputs.iter().find(|it| it.name == name).map(|it| it.span),
-            "relationship" => {
-                let mut all = topology.relationships.iter();
-                all.find(|it| it.name.as_deref() == Some(name)).map(|it| it.span)
-            }
-            "output" => topology.outputs.iter().find(|it| it.name == name).map(|it| it.span),
-            _ => topology.groups.iter().find(|it| it.name == name).map(|it| it.span),
-        }
     }
 
     /// The type of a node.
@@ -310,7 +295,7 @@ impl<'t> XmlConverter<'_, 't> {
         let type_id = self.type_of(index);
         Self::describe(&mut part, &mut body);
         self.element_metadata(&mut part, &mut body);
-        let of = self.node_type_name(name, type_id, &mut body);
+        let of = self.node_type_name(index, type_id, &mut body);
         part.set("type", of);
         self.occurrences(&mut part, &mut body);
         let properties = body.take("properties");
@@ -332,8 +317,14 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// The name of a node's type; a node with its own implementations gets a type of its own.
-    fn node_type_name(&mut self, name: &str, id: Option<TypeId>, body: &mut SaidMap) -> String {
-        let Some(id) = id else { return self.undefined_type(name) };
+    fn node_type_name(
+        &mut self,
+        node: NodeIndex,
+        id: Option<TypeId>,
+        body: &mut SaidMap,
+    ) -> String {
+        let Some(id) = id else { return self.undefined_type(node) };
+        let name = &self.variant.topology.node(node).name;
         let has_interfaces = body.clone().take("interfaces");
         let Some(interfaces) = has_interfaces.filter(|it| entries(&it.value).next().is_some())
         else {
@@ -349,10 +340,10 @@ impl<'t> XmlConverter<'_, 't> {
     }
 
     /// The name of an undefined node type, which is defined with the requirements of its nodes.
-    fn undefined_type(&mut self, node: &str) -> String {
+    fn undefined_type(&mut self, node: NodeIndex) -> String {
         let topology = self.variant.topology;
-        let Some(index) = topology.node_named(node) else { return String::new() };
-        let said = topology.node(index).described.type_name.as_ref();
+        let node = topology.node(node);
+        let said = node.described.type_name.as_ref();
         let called = said.map_or("untyped", |name| &*name.value).to_owned();
         let known = self.undefined.get(&called).map(|known| known.name.clone());
         let name = known.unwrap_or_else(|| {
@@ -365,16 +356,15 @@ impl<'t> XmlConverter<'_, 't> {
             let name = name(&unique(&as_name(&called), is_taken));
             self.taken.insert((family, name.clone()));
             self.losses.push(Loss {
-                path: format!("node.{node}.type"),
-                span: Some(topology.node(index).span),
+                path: format!("node.{}.type", node.name),
+                span: Some(node.span),
                 construct: format!("the definition of `{called}`"),
                 why: "no file defines this type, so it gets what its nodes need".to_owned(),
                 kind: LossKind::Supplied,
             });
             name
         });
-        let relations = topology.node(index).relations.iter();
-        let needed = relations.map(|&id| topology.relation(id).name.clone());
+        let needed = node.relations.iter().map(|&id| topology.relation(id).name.clone());
         let undefined = self
             .undefined
             .entry(called)
@@ -476,10 +466,10 @@ impl<'t> XmlConverter<'_, 't> {
             let why = "requirements of TOSCA 1.0 have a type only";
             self.keep_rest(body, why);
         }
+        let of_node = |at: usize| (at, String::new());
         let shown: Vec<_> = parts
             .shown
-            .iter()
-            .filter(|((at, _), _)| *at == node.index())
+            .range(of_node(node.index())..of_node(node.index() + 1))
             .map(|((_, name), id)| (name.clone(), id.clone()))
             .collect();
         for (name, id) in shown {
@@ -643,6 +633,8 @@ impl<'t> XmlConverter<'_, 't> {
             self.capability_id(parts, node, name);
         }
         let mut made = Vec::new();
+        let said: FxHashMap<&str, &SaidValue> =
+            said.iter().map(|(name, said)| (&**name, said)).collect();
         for (name, defined) in defined.iter() {
             let Some(id) = parts.capabilities.get(&(node, (*name).to_owned())).cloned() else {
                 continue;
@@ -653,7 +645,7 @@ impl<'t> XmlConverter<'_, 't> {
                 .with("id", id)
                 .with("name", self.former_name(type_id, FeatureKind::Capability, name))
                 .with("type", type_name);
-            if let Some((_, said)) = said.iter().find(|(known, _)| known == name) {
+            if let Some(said) = said.get(name) {
                 let mut body = said.map();
                 let properties = body.take("properties");
                 let properties = self.properties(kind, properties);

@@ -42,10 +42,8 @@ impl<'t> XmlConverter<'_, 't> {
             while let Some(id) = self.open.pop_front() {
                 parts.push(self.entity_type(id));
             }
-            let next = self.required.iter().find(|(_, it)| it.is_some());
-            let Some((name, id)) = next.map(|(name, id)| (name.clone(), *id)) else { break };
-            self.required.insert(name.clone(), None);
-            parts.extend(id.map(|id| self.requirement_type_of(&name, id)));
+            let Some((name, id)) = self.required.pop_first() else { break };
+            parts.push(self.requirement_type_of(&name, id));
         }
         let implemented = std::mem::take(&mut self.implemented);
         let implementations = implemented.into_iter().map(|it| self.implementation(it));
@@ -329,8 +327,16 @@ impl<'t> XmlConverter<'_, 't> {
             return self.requirement_type(capability);
         };
         self.required_as.insert(name.clone(), Some(capability));
-        self.required.entry(name.clone()).or_insert(Some(capability));
+        self.require(&name, Some(capability));
         name
+    }
+
+    /// Schedules a requirement type for conversion, unless it has been referred to before.
+    fn require(&mut self, name: &QualifiedName, capability: Option<TypeId>) {
+        if !self.requirement_types.contains(name) {
+            self.requirement_types.insert(name.clone());
+            self.required.extend(capability.map(|capability| (name.clone(), capability)));
+        }
     }
 
     /// The name of the requirement type for a capability type.
@@ -344,7 +350,7 @@ impl<'t> XmlConverter<'_, 't> {
             None => (self.target.clone(), "Requirement".to_owned()),
         };
         let name = QualifiedName { namespace, local };
-        self.required.entry(name.clone()).or_insert(capability);
+        self.require(&name, capability);
         name
     }
 

@@ -13,6 +13,7 @@ use crate::tosca::{Family, PropertyDefinition, TypeId};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::xml::is_allowed;
 use cuvee_text::yaml::write_flow;
+use rustc_hash::FxHashMap;
 
 /// Values nested deeper than this are not written as elements.
 const DEPTH: usize = 48;
@@ -29,27 +30,32 @@ impl<'t> XmlConverter<'_, 't> {
         let space = element.as_ref().filter(|it| it.is_keyed).map(|it| it.name.namespace.clone());
         let space = space.as_deref();
         let types = self.variant.types;
-        let mut left: Vec<_> = entries(&said.value).collect();
+        let mut left: Vec<_> = entries(&said.value).map(Some).collect();
+        let named = entries(&said.value).enumerate().map(|(at, (name, _))| (&**name, at));
+        let places: FxHashMap<&str, usize> = named.collect();
         let mut root = element.map(|element| XmlPart::new(self.prefixes.name(&element.name)));
         let has_fragments = id.is_some_and(|id| self.has_fragments(id));
         if has_fragments
-            && let Some(at) = left.iter().position(|(key, _)| &**key == XML_PROPERTY)
-            && let Some(fragment) = left[at].1.as_str().and_then(fragment::to_element)
+            && let Some(of) = places.get(XML_PROPERTY).and_then(|at| left.get_mut(*at))
+            && let Some(fragment) = of.and_then(|it| fragment::to_element(it.1.as_str()?))
         {
-            left.remove(at);
+            *of = None;
             root = Some(XmlPart::written(fragment));
         }
         if let (Some(id), Some(root)) = (id, &mut root) {
             let parts = &types.effective(id).properties;
             for (&name, _) in parts.iter() {
-                let Some(at) = left.iter().position(|(key, _)| **key == *name) else { continue };
+                let of = places.get(name).and_then(|at| left.get_mut(*at));
+                let Some((of, (_, value))) = of.and_then(|of| of.map(|it| (of, it))) else {
+                    continue;
+                };
                 let (owner, property) = first_definition(parts, name)?;
-                if self.property(root, (owner, property), &left[at].1, (space, 0)).is_some() {
-                    left.remove(at);
+                if self.property(root, (owner, property), value, (space, 0)).is_some() {
+                    *of = None;
                 }
             }
         }
-        for (key, value) in left {
+        for (key, value) in left.into_iter().flatten() {
             let said = said.part(key, value);
             let why = match (function_in(value), &root) {
                 (Some(_), _) => "XML has no functions",
@@ -126,10 +132,10 @@ impl<'t> XmlConverter<'_, 't> {
                     return None;
                 }
                 let mut element = element();
+                let said = fields.iter().map(|(name, value)| (&**name, value));
+                let said: FxHashMap<&str, &Value> = said.collect();
                 for (&name, _) in parts.iter() {
-                    let Some((_, value)) = fields.iter().find(|(key, _)| **key == *name) else {
-                        continue;
-                    };
+                    let Some(&value) = said.get(name) else { continue };
                     let (owner, property) = first_definition(parts, name)?;
                     self.property(&mut element, (owner, property), value, (None, depth + 1))?;
                 }

@@ -92,6 +92,7 @@ pub(crate) fn to_yaml<'d>(
         links: ServiceLinks::default(),
         files: ConvertedFiles::of(library.loaded, settings.is_single),
         is_single,
+        has_no_texts: settings.has_no_texts,
         kept,
         said: Value::Null,
         scope,
@@ -135,6 +136,8 @@ struct YamlConverter<'c, 'd> {
     library: &'c Library<'d>,
     schemas: &'c PropertySchemas<'d>,
     is_single: bool,
+    /// Whether only the value of the document is asked for, and no text.
+    has_no_texts: bool,
     /// The parts that only YAML can express, if the definitions keep them.
     kept: Option<KeptParts<'d>>,
     said: Value,
@@ -219,8 +222,10 @@ impl<'d> YamlConverter<'_, 'd> {
                 None => "types.yaml".to_owned(),
             };
             self.said = document.into();
-            let document = self.restored(&self.said.clone());
-            self.files.main(name.into(), layout::write(&document));
+            if !self.has_no_texts {
+                let document = self.restored(&self.said.clone());
+                self.files.main(name.into(), layout::write(&document));
+            }
         }
         for (key, types) in sections {
             let FileKey::Types(space) = key else { continue };

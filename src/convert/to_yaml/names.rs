@@ -3,6 +3,7 @@
 
 use super::super::well_known;
 use super::settings::TypeCounterparts;
+pub(super) use crate::convert::unique::unique;
 use crate::tosca::profile;
 use crate::tosca::v1_0::definitions::{ComponentKind, DefinedComponent};
 use crate::tosca::v1_0::{ComponentId, Library};
@@ -273,21 +274,6 @@ fn not_reserved<'i>(id: &'i str, what: &str) -> Cow<'i, str> {
     match profile::RESERVED_NAMES.contains(&id) || id == HOST {
         true => Cow::Owned(format!("{id} {what}")),
         false => Cow::Borrowed(id),
-    }
-}
-
-/// A free name: the wanted one, or one with a number.
-pub(super) fn unique(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    if !is_taken(wanted) {
-        return wanted.to_owned();
-    }
-    let mut number = 2_u64;
-    loop {
-        let name = format!("{wanted}_{number}");
-        if !is_taken(&name) {
-            return name;
-        }
-        number += 1;
     }
 }
 

@@ -9,6 +9,7 @@ use super::parts;
 use crate::tosca::v1_0::{ComponentId, ExpectedProperties};
 use crate::tosca::xml_schema::{SchemaValueType, TextRule, ValuePart, ValueShape};
 use cuvee_text::value::{Number, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// Escapes in patterns that only XML Schema has.
@@ -52,8 +53,11 @@ impl<'c> YamlConverter<'c, '_> {
         self.tell_unwanted(id, &parts, &inherited);
         let name = self.text_name(id).to_owned();
         let owner = SchemaOwner { component: id, file, name: &name };
+        let mut known: FxHashMap<&str, Vec<_>> = FxHashMap::default();
+        inherited.iter().for_each(|part| known.entry(part.name).or_default().push(part));
         for part in &parts {
-            if inherited.iter().any(|known| is_same(known, part)) {
+            let mut known = known.get(part.name).into_iter().flatten();
+            if known.any(|known| is_same(known, part)) {
                 // The schema of the type says it, too.
                 self.is_required(part, owner);
             } else {
@@ -78,14 +82,10 @@ impl<'c> YamlConverter<'c, '_> {
 
     /// The properties that a type inherits in YAML: those of all its ancestors, the nearest first.
     pub(super) fn inherited_parts(&self, id: ComponentId) -> Vec<ValuePart<'c>> {
-        let mut all: Vec<ValuePart<'c>> = Vec::new();
-        for of in self.library.ancestry(id).skip(1) {
-            for part in self.own_parts(of) {
-                if !all.iter().any(|known| known.name == part.name) {
-                    all.push(part);
-                }
-            }
-        }
+        let mut seen = FxHashSet::default();
+        let ancestors = self.library.ancestry(id).skip(1);
+        let mut all: Vec<_> = ancestors.flat_map(|of| self.own_parts(of)).collect();
+        all.retain(|part| seen.insert(part.name));
         all
     }
 
@@ -112,7 +112,8 @@ impl<'c> YamlConverter<'c, '_> {
         inherited: &[ValuePart<'_>],
     ) {
         let element = self.library.component(id).element;
-        for part in inherited.iter().filter(|part| !own.iter().any(|it| it.name == part.name)) {
+        let own: FxHashSet<&str> = own.iter().map(|part| part.name).collect();
+        for part in inherited.iter().filter(|part| !own.contains(part.name)) {
             let construct = format!("`{}` of `{}`", part.name, self.text_name(id));
             let why = "types of YAML have the properties of those that they derive from";
             let below = format!("PropertiesDefinition/{}", part.name);

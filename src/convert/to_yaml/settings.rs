@@ -52,6 +52,8 @@ pub(crate) struct ToYamlSettings {
     pub counterparts: TypeCounterparts,
     /// Whether the output is a single document without further files.
     pub is_single: bool,
+    /// Whether only the value of the document is asked for, and not its text.
+    pub has_no_texts: bool,
 }
 
 /// Whether a component has this name, which may contain the namespace.

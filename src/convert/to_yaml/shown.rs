@@ -6,7 +6,7 @@ use super::super::loss::LossKind;
 use super::YamlConverter;
 use super::names::{as_name, node_name, relationship_name, unique};
 use super::place;
-use super::values::{AskedValue, PropertyHolder, named_input};
+use super::values::{AskedValue, PropertyElements, PropertyHolder, named_input};
 use crate::tosca::v1_0::definitions::{
     BoundaryDefinitions, ComponentKind, DefinedService, EntityTemplate, PropertyMapping, SaidText,
 };
@@ -271,6 +271,7 @@ impl<'d> YamlConverter<'_, 'd> {
         shown: &ShownProperty<'d>,
         asked: &AskedValue<'_>,
         holder: PropertyHolder<'_, 'd>,
+        root: Option<&PropertyElements<'d>>,
     ) -> Option<Value> {
         let given = shown.value.as_ref().map(|value| match value {
             ShownValue::Elements(all) => {
@@ -282,12 +283,12 @@ impl<'d> YamlConverter<'_, 'd> {
             }
             ShownValue::Attribute(_, _, text) => self.text_value(text, asked),
         });
-        let named = holder.root.and_then(|root| text_of(root, &asked.part));
+        let named = root.and_then(|root| root.text(&asked.part));
         if let Some(name) = named.as_deref().and_then(named_input) {
             self.shown_input(name, given, asked, holder);
             return Some(YamlMap::default().with("get_input", name).into());
         }
-        let own = holder.root.and_then(|root| self.part_value(asked, root));
+        let own = root.and_then(|root| self.part_value(asked, root));
         let first = match &shown.input {
             Some(input) => self.inputs.get(input).and_then(default_of).or(given),
             None => given,
@@ -434,17 +435,6 @@ fn shown_value<'d>(root: XmlElement<'d>, own: &str) -> Option<ShownValue<'d>> {
             (!all.is_empty()).then_some(ShownValue::Elements(all))
         }
     }
-}
-
-/// The text of a part.
-fn text_of(root: XmlElement<'_>, part: &ValuePart<'_>) -> Option<String> {
-    if part.is_attribute {
-        return place::written(root, part.name);
-    }
-    let is_it = |child: &XmlElement<'_>| {
-        (child.name().local, child.name().namespace) == (part.name, part.namespace)
-    };
-    root.elements().find(is_it).map(|child| child.text().into_owned())
 }
 
 /// The default of a declared input.

@@ -346,6 +346,8 @@ impl<'d> YamlConverter<'_, 'd> {
     /// Reports the parts of a schema that properties do not use.
     fn sweep_schema(&mut self, schema: XmlElement<'d>) {
         let used = self.used_elements();
+        let data_types = self.data_types.keys().map(|id| self.schemas.set.defined_span(*id));
+        let data_types: FxHashSet<Span> = data_types.collect();
         for part in schema.elements() {
             let name = place::attribute(part, "name").unwrap_or_default();
             let is_type = matches!(part.name().local, "complexType" | "simpleType");
@@ -359,7 +361,7 @@ impl<'d> YamlConverter<'_, 'd> {
                     "no type uses it for its properties",
                     LossKind::Lost,
                 );
-            } else if is_type && !self.is_data_type(part) {
+            } else if is_type && !data_types.contains(&part.span()) {
                 let construct = format!("that the type `{name}` has a name");
                 let why = "its content is written where the type is used";
                 self.lose(part, "", construct, why, LossKind::Lost);
@@ -398,11 +400,6 @@ impl<'d> YamlConverter<'_, 'd> {
             ExpectedProperties::Type(_) | ExpectedProperties::Unknown => None,
         });
         elements.collect()
-    }
-
-    /// Whether a schema type became a data type.
-    fn is_data_type(&self, part: XmlElement<'d>) -> bool {
-        self.data_types.keys().any(|id| self.schemas.set.defined_span(*id) == part.span())
     }
 }
 

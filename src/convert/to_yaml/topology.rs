@@ -3,9 +3,10 @@
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::YamlConverter;
-use super::names::{FileKey, node_name, relationship_name, unique};
+use super::names::{FileKey, node_name, relationship_name};
 use super::place;
 use super::values::PropertyHolder;
+use crate::convert::unique::UniqueNames;
 use crate::tosca::profile::RESERVED_NAMES;
 use crate::tosca::v1_0::ComponentId;
 use crate::tosca::v1_0::definitions::{
@@ -14,7 +15,7 @@ use crate::tosca::v1_0::definitions::{
 };
 use cuvee_text::value::Value;
 use cuvee_text::xml::XmlElement;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 impl<'d> YamlConverter<'_, 'd> {
     /// The topology of a service template.
@@ -107,12 +108,10 @@ impl<'d> YamlConverter<'_, 'd> {
                 FeatureKind::Requirement => &node.requirements,
                 FeatureKind::Capability => &node.capabilities,
             };
-            let mut names = FxHashSet::default();
+            let mut names = UniqueNames::default();
             for feature in all {
                 let wanted = format!("{}.{}", kind.what(), feature.name.text);
-                let key = unique(&wanted, |key| names.contains(key));
-                metadata.put(&key, &*feature.id.text);
-                names.insert(key);
+                metadata.put(&names.take(&wanted), &*feature.id.text);
             }
         }
         metadata
@@ -225,6 +224,12 @@ impl<'d> YamlConverter<'_, 'd> {
         let ids = |relationship: usize| {
             service.relationships[relationship].source.as_ref().map(|source| &*source.text)
         };
+        let mut links_of: FxHashMap<&str, Vec<_>> = FxHashMap::default();
+        for link in &links {
+            if let Some(source) = ids(link.relationship) {
+                links_of.entry(source).or_default().push(link);
+            }
+        }
         let mut assignments = Vec::new();
         for requirement in &node.requirements {
             self.narrowed(id, node, FeatureKind::Requirement, requirement);
@@ -233,13 +238,9 @@ impl<'d> YamlConverter<'_, 'd> {
                 let why = "requirements of YAML have no properties";
                 self.lose(root, "", construct, why, LossKind::Lost);
             }
-            let own = links.iter().filter(|it| ids(it.relationship) == Some(&requirement.id.text));
-            let mut is_open = true;
-            for link in own {
-                is_open = false;
-                assignments.push(assignment(service, link));
-            }
-            if is_open {
+            let own = links_of.get(&*requirement.id.text).map(Vec::as_slice).unwrap_or_default();
+            assignments.extend(own.iter().map(|link| assignment(service, link)));
+            if own.is_empty() {
                 let name = requirement.template.type_name.as_ref();
                 let mut open = self.open_requirement(id, name);
                 if self.optional.contains(&*requirement.id.text) {
@@ -248,7 +249,7 @@ impl<'d> YamlConverter<'_, 'd> {
                 assignments.push(YamlMap::default().with(&requirement.name.text, open).into());
             }
         }
-        let of_node = links.iter().filter(|it| ids(it.relationship) == Some(&node.id.text));
+        let of_node = links_of.get(&*node.id.text).into_iter().flatten();
         assignments.extend(of_node.map(|link| assignment(service, link)));
         assignments
     }
@@ -301,7 +302,8 @@ impl<'d> YamlConverter<'_, 'd> {
 
     /// The policies of all nodes and of the service template.
     fn policies(&mut self, id: ComponentId, service: &DefinedService<'d>) -> Vec<Value> {
-        let mut names = FxHashSet::default();
+        let mut names = UniqueNames::default();
+        RESERVED_NAMES.iter().for_each(|name| drop(names.take(name)));
         let mut all = Vec::new();
         for node in &service.nodes {
             for policy in &node.policies {
@@ -321,16 +323,14 @@ impl<'d> YamlConverter<'_, 'd> {
         policy: &PolicyUse<'d>,
         of: &str,
         targets: Option<Vec<Value>>,
-        names: &mut FxHashSet<String>,
+        names: &mut UniqueNames,
     ) -> Value {
         let library = self.library;
         let kind = ComponentKind::PolicyType;
         let said = policy.name.as_ref().map(|name| name.text.to_string());
         let local = policy.type_name.as_ref().map(|name| name.local.to_string());
         let wanted = said.clone().or(local).unwrap_or_default();
-        let is_taken = |name: &str| names.contains(name) || RESERVED_NAMES.contains(&name);
-        let name = unique(&wanted, is_taken);
-        names.insert(name.clone());
+        let name = names.take(&wanted);
         let mut body = YamlMap::default();
         let template = self.find(ComponentKind::PolicyTemplate, id, policy.template.as_ref());
         let of_template = template.and_then(|id| match &library.component(id).content {

@@ -4,10 +4,9 @@ use super::super::fragment;
 use super::super::layout::YamlMap;
 use super::super::loss::LossKind;
 use super::super::well_known::XML_PROPERTY;
-use super::YamlConverter;
 use super::names::{FileKey, as_name, unique};
-use super::parts;
 use super::schema::{SchemaOwner, typed};
+use super::{YamlConverter, parts, place};
 use crate::tosca::v1_0::definitions::{ComponentContent, DefinedService, EntityTemplate};
 use crate::tosca::v1_0::{ComponentId, TOSCA};
 use crate::tosca::xml_schema::{SchemaValueType, ValuePart, ValueShape};
@@ -36,6 +35,41 @@ pub(super) struct PropertyHolder<'h, 'd> {
     pub object: Option<&'h str>,
     /// The path from the element to the one that would contain `Properties`.
     pub below: &'h str,
+}
+
+/// The elements of a properties element, by the properties whose values they are.
+pub(super) struct PropertyElements<'d> {
+    root: XmlElement<'d>,
+    /// The elements with their names and namespaces, by these; those of one name stay in order.
+    sorted: Vec<((&'d str, &'d str), XmlElement<'d>)>,
+}
+
+impl<'d> PropertyElements<'d> {
+    fn of(root: XmlElement<'d>) -> Self {
+        let named = root.elements().map(|child| {
+            let name = child.name();
+            ((name.local, name.namespace), child)
+        });
+        let mut sorted: Vec<_> = named.collect();
+        sorted.sort_by_key(|(name, _)| *name);
+        Self { root, sorted }
+    }
+
+    /// The values of a part that is no attribute.
+    fn of_part(&self, part: &ValuePart<'_>) -> impl Iterator<Item = XmlElement<'d>> {
+        let wanted = (part.name, part.namespace);
+        let start = self.sorted.partition_point(|(name, _)| *name < wanted);
+        let rest = self.sorted.get(start..).unwrap_or_default().iter();
+        rest.take_while(move |(name, _)| *name == wanted).map(|(_, element)| *element)
+    }
+
+    /// The text of a part.
+    pub(super) fn text(&self, part: &ValuePart<'_>) -> Option<String> {
+        if part.is_attribute {
+            return place::written(self.root, part.name);
+        }
+        self.of_part(part).next().map(|child| child.text().into_owned())
+    }
 }
 
 /// A property whose value is requested.
@@ -145,10 +179,11 @@ impl<'d> YamlConverter<'_, 'd> {
         holder: PropertyHolder<'_, 'd>,
         values: &mut YamlMap,
     ) {
+        let root = holder.root.map(PropertyElements::of);
         for (part, name) in parts.iter().zip(names) {
             let asked = asked(*part, holder);
-            let value = match (self.shown.target(holder.object, part), holder.root) {
-                (Some(shown), _) => self.value_shown(&shown, &asked, holder),
+            let value = match (self.shown.target(holder.object, part), &root) {
+                (Some(shown), root) => self.value_shown(&shown, &asked, holder, root.as_ref()),
                 (None, Some(root)) => self.part_value(&asked, root),
                 (None, None) => None,
             };
@@ -185,8 +220,9 @@ impl<'d> YamlConverter<'_, 'd> {
         holder: PropertyHolder<'_, 'd>,
         values: &mut YamlMap,
     ) {
+        let known: FxHashSet<&str> = known.iter().map(|part| part.name).collect();
         let mut inherited = self.inherited_parts(holder.type_id);
-        inherited.retain(|part| part.is_required && !known.iter().any(|it| it.name == part.name));
+        inherited.retain(|part| part.is_required && !known.contains(part.name));
         for part in inherited {
             let asked = asked(part, holder);
             if let Some(value) = self.supplied(&asked, holder) {
@@ -200,24 +236,19 @@ impl<'d> YamlConverter<'_, 'd> {
     pub(super) fn part_value(
         &mut self,
         asked: &AskedValue<'_>,
-        root: XmlElement<'d>,
+        root: &PropertyElements<'d>,
     ) -> Option<Value> {
         let part = &asked.part;
         if part.is_attribute {
-            let text = root.attribute(part.name)?.value();
+            let text = root.root.attribute(part.name)?.value();
             return Some(self.text_value(&text, asked));
         }
-        let is_it = |child: &XmlElement<'_>| {
-            (child.name().local, child.name().namespace) == (part.name, part.namespace)
-        };
-        let mut all: Vec<_> = root.elements().filter(is_it).collect();
+        let mut all = root.of_part(part);
         if part.repeats {
-            let items: Vec<_> =
-                all.into_iter().map(|element| self.element_value(element, asked)).collect();
+            let items: Vec<_> = all.map(|element| self.element_value(element, asked)).collect();
             return (!items.is_empty()).then(|| items.into());
         }
-        let first = (!all.is_empty()).then(|| all.remove(0))?;
-        Some(self.element_value(first, asked))
+        Some(self.element_value(all.next()?, asked))
     }
 
     pub(super) fn element_value(
@@ -347,26 +378,22 @@ impl<'d> YamlConverter<'_, 'd> {
 
     /// Reports the contents of an element beside its known parts.
     fn rest(&mut self, root: XmlElement<'d>, parts: &[ValuePart<'_>]) {
-        let known = |name: &str, namespace: &str, is_attribute: bool| {
-            let is_it = |part: &&ValuePart<'_>| {
-                (part.name, part.namespace, part.is_attribute) == (name, namespace, is_attribute)
-            };
-            parts.iter().any(|part| is_it(&part))
-        };
+        let known = parts.iter().map(|part| (part.name, part.namespace, part.is_attribute));
+        let known: FxHashSet<(&str, &str, bool)> = known.collect();
         for attribute in root.attributes() {
             let name = attribute.name();
             let why = match name.namespace {
                 INSTANCE => "values in YAML do not name their own type",
                 _ => "nothing is known of it",
             };
-            if !known(name.local, name.namespace, true) {
+            if !known.contains(&(name.local, name.namespace, true)) {
                 let (below, construct) = (format!("@{}", name.local), format!("`{}`", name.local));
                 self.lose(root, &below, construct, why, LossKind::Lost);
             }
         }
         for child in root.elements() {
             let name = child.name();
-            if name.namespace != TOSCA && !known(name.local, name.namespace, false) {
+            if name.namespace != TOSCA && !known.contains(&(name.local, name.namespace, false)) {
                 let construct = format!("`{}`", name.local);
                 self.lose(child, "", construct, "nothing is known of it", LossKind::Lost);
             }

@@ -172,6 +172,7 @@ impl<'d> SchemaSet<'d> {
         found: &mut Vec<Diagnostic>,
     ) -> Vec<(XmlElement<'e>, SchemaValueType)> {
         let name = element.name().local;
+        let declared = self.declared_children(content);
         let mut known = Vec::new();
         let mut seen: FxHashMap<(&str, &str), Vec<XmlElement<'e>>> = FxHashMap::default();
         for node in element.nodes() {
@@ -185,14 +186,16 @@ impl<'d> SchemaSet<'d> {
                     let error = Diagnostic::error(Code::InvalidValue, message);
                     found.push(error.at(Span { start, ..at }));
                 }
-                XmlNode::Element(child) => match self.child(content, child) {
-                    Some(id) => {
-                        let key = (child.name().namespace, child.name().local);
-                        seen.entry(key).or_default().push(child);
-                        known.push((child, self.declared(id).of));
+                XmlNode::Element(child) => {
+                    let key = (child.name().namespace, child.name().local);
+                    match declared.get(&key) {
+                        Some(of) => {
+                            seen.entry(key).or_default().push(child);
+                            known.push((child, *of));
+                        }
+                        None => found.push(self.unknown_child(element, child, content)),
                     }
-                    None => found.push(self.unknown_child(element, child, content)),
-                },
+                }
                 _ => {}
             }
         }
@@ -202,18 +205,18 @@ impl<'d> SchemaSet<'d> {
         known
     }
 
-    /// The declared element with the name of a child, if the content allows it.
-    fn child(
+    /// The types of the children that a content allows, by their namespaces and names. Of several
+    /// declarations of a name, the first counts.
+    fn declared_children(
         &self,
         content: &AllowedContent<'_, 'd>,
-        child: XmlElement<'_>,
-    ) -> Option<SchemaElementId> {
-        let (namespace, name) = (child.name().namespace, child.name().local);
-        let mut all = content.particles.iter().flat_map(|particle| leaves(particle));
-        all.find(|id| {
-            let declared = self.declared(*id);
-            declared.name == name && declared.namespace == namespace
-        })
+    ) -> FxHashMap<(&str, &str), SchemaValueType> {
+        let all = content.particles.iter().flat_map(|particle| leaves(particle));
+        let mut first = FxHashMap::default();
+        for declared in all.map(|id| self.declared(id)) {
+            first.entry((&*declared.namespace, &*declared.name)).or_insert(declared.of);
+        }
+        first
     }
 
     fn unknown_child(

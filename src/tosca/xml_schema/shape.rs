@@ -7,6 +7,7 @@ use super::{
     SchemaTypeId, SchemaValueType,
 };
 use cuvee_text::source::Span;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// The form of the values of a type.
@@ -52,6 +53,39 @@ pub(crate) struct ValuePart<'s> {
     pub(crate) repeats: bool,
     /// Whether the part is one of several that exclude each other.
     pub(crate) is_choice: bool,
+}
+
+/// How many parts are searched for one by its name, before they are laid out by name.
+const MANY_PARTS: usize = 16;
+
+/// The parts of a value that are elements, while they are collected.
+#[derive(Default)]
+struct ElementParts<'s> {
+    parts: Vec<ValuePart<'s>>,
+    /// The positions of parts by name and namespace, once there are many.
+    places: FxHashMap<(&'s str, &'s str), usize>,
+}
+
+impl<'s> ElementParts<'s> {
+    fn named(&mut self, name: (&str, &str)) -> Option<&mut ValuePart<'s>> {
+        let is_it = |part: &ValuePart<'_>| (part.name, part.namespace) == name;
+        let at = match self.places.is_empty() {
+            true => self.parts.iter().position(is_it)?,
+            false => *self.places.get(&name)?,
+        };
+        self.parts.get_mut(at)
+    }
+
+    fn push(&mut self, part: ValuePart<'s>) {
+        self.parts.push(part);
+        let from = match self.places.is_empty() {
+            true if self.parts.len() <= MANY_PARTS => return,
+            true => 0,
+            false => self.parts.len() - 1,
+        };
+        let new = self.parts.iter().enumerate().skip(from);
+        self.places.extend(new.map(|(at, part)| ((part.name, part.namespace), at)));
+    }
 }
 
 /// The properties that the surroundings of a particle pass on to its elements.
@@ -100,11 +134,12 @@ impl<'d> SchemaSet<'d> {
     }
 
     fn parts<'s>(&'s self, content: &'s ComplexContent<'d>, extends: bool) -> Vec<ValuePart<'s>> {
-        let mut parts = Vec::new();
+        let mut parts = ElementParts::default();
         if let Some(particle) = content.particle.as_ref().filter(|_| extends) {
             let spot = ParticleSpot { is_required: true, repeats: false, is_choice: false };
             self.parts_of(particle, spot, &mut parts);
         }
+        let ElementParts { mut parts, .. } = parts;
         parts.extend(content.attributes.iter().map(|attribute| ValuePart {
             name: &attribute.name,
             namespace: "",
@@ -121,7 +156,7 @@ impl<'d> SchemaSet<'d> {
         &'s self,
         particle: &Particle,
         around: ParticleSpot,
-        parts: &mut Vec<ValuePart<'s>>,
+        parts: &mut ElementParts<'s>,
     ) {
         let mut spot = ParticleSpot {
             is_required: around.is_required && particle.is_required,
@@ -146,13 +181,12 @@ impl<'d> SchemaSet<'d> {
         &'s self,
         id: SchemaElementId,
         spot: ParticleSpot,
-        parts: &mut Vec<ValuePart<'s>>,
+        parts: &mut ElementParts<'s>,
     ) {
         let declared = self.declared(id);
         let (name, namespace) = (&*declared.name, &*declared.namespace);
         // An element that is declared at two places may occur twice.
-        let is_same = |part: &&mut ValuePart<'_>| (part.name, part.namespace) == (name, namespace);
-        if let Some(known) = parts.iter_mut().find(is_same) {
+        if let Some(known) = parts.named((name, namespace)) {
             known.repeats |= !spot.is_choice || !known.is_choice;
             known.is_required |= spot.is_required;
             return;
