@@ -46,6 +46,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -376,23 +377,40 @@ fn untold(data: &Data, texts: Vec<Option<String>>) -> Texts {
 fn page(data: &Data) -> String {
     let script = SCRIPTS.concat();
     let hash = format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(script.as_bytes())));
-    // Strings, numbers, lists and maps with string keys can always be serialised.
-    let json = serde_json::to_string(data).unwrap_or_default();
-    let parts: [(&str, &str); 6] = [
+    let parts: [(&str, &str); 5] = [
         ("title", &escaped(&data.title)),
         ("generator", &escaped(&data.generator)),
         ("hash", &hash),
         ("style", &[crate::draw::STYLE, STYLE].concat()),
-        ("data", &in_script(&json)),
         ("script", &script),
     ];
-    filled(TEMPLATE, &parts)
+    let (before, after) = TEMPLATE.split_once("{{data}}").unwrap_or((TEMPLATE, ""));
+    let mut page = filled(before, &parts);
+    // Strings, numbers, lists and maps with string keys can always be serialised.
+    let _ = serde_json::to_writer(ScriptWriter(&mut page), data);
+    page.push_str(&filled(after, &parts));
+    page
 }
 
-/// JSON for a script element. Nothing may look like the end of the element or like a comment, and
-/// in old versions of JavaScript two line separators end a string.
-fn in_script(json: &str) -> String {
-    let mut safe = String::with_capacity(json.len() + json.len() / 16);
+/// Writes JSON into a script element of a page, without a text of its own in between.
+struct ScriptWriter<'p>(&'p mut String);
+
+impl io::Write for ScriptWriter<'_> {
+    /// Appends a piece of JSON. The serialiser never divides a character.
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(json).map_err(io::Error::other)?;
+        push_in_script(self.0, text);
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Appends JSON to a script element. Nothing may look like the end of the element or like a comment,
+/// and in old versions of JavaScript two line separators end a string.
+fn push_in_script(page: &mut String, json: &str) {
     let mut rest = json;
     let mut from = 0;
     // In UTF-8 both separators begin with this byte, so the search skips everything else.
@@ -400,12 +418,12 @@ fn in_script(json: &str) -> String {
         let special = rest[at..].chars().next().unwrap_or_default();
         from = at + special.len_utf8();
         if matches!(special, '<' | '\u{2028}' | '\u{2029}') {
-            safe.push_str(&rest[..at]);
-            let _ = write!(safe, "\\u{:04x}", u32::from(special));
+            page.push_str(&rest[..at]);
+            let _ = write!(page, "\\u{:04x}", u32::from(special));
             (rest, from) = (&rest[from..], 0);
         }
     }
-    safe + rest
+    page.push_str(rest);
 }
 
 /// Replaces each `{{name}}` in a template by the part of that name. It does so in a single pass,
@@ -484,8 +502,16 @@ mod tests {
     fn data_ends_no_script() {
         let json = "{\"a\":\"</script>\u{2028}x\u{2029}<!--\"}";
         let safe = "{\"a\":\"\\u003c/script>\\u2028x\\u2029\\u003c!--\"}";
-        assert_eq!(in_script(json), safe);
-        assert_eq!(in_script("[1,2]"), "[1,2]");
+        let in_script = |json: &str| {
+            let mut page = "<script>".to_owned();
+            push_in_script(&mut page, json);
+            page
+        };
+        assert_eq!(in_script(json), format!("<script>{safe}"));
+        assert_eq!(in_script("[1,2]"), "<script>[1,2]");
+        let mut page = String::new();
+        serde_json::to_writer(ScriptWriter(&mut page), "é</script>\u{2028}").unwrap();
+        assert_eq!(page, "\"é\\u003c/script>\\u2028\"");
     }
 
     #[test]
