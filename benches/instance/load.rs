@@ -2,7 +2,7 @@
 //! on a log of a million records. Each command is a process of its own; its time is printed beside
 //! the goal.
 
-use super::{Measured, told};
+use super::{Measured, plain, told};
 use cuvee::deploy::instance::{
     Draft, Event, EventLog, LockHolder, ModelAt, OsStore, RecordOrigin, read_model,
 };
@@ -31,10 +31,11 @@ pub(super) const REPLAY: &str = "replay";
 /// What is measured, its goal, and how to measure it.
 type Row = (&'static str, &'static str, fn(&Load) -> Result<String, Box<dyn Error>>);
 
-const ROWS: [Row; 17] = [
+const ROWS: [Row; 18] = [
     ("a process that does nothing", "", |load| load.command(&["--version"])),
     ("a write of 200 bytes, synced", "", Load::sync),
     ("init, beside resolving", "200 ms", Load::init),
+    ("init, a node with 100,000 properties", "2 s", Load::init_wide),
     ("record --stream, attributes", "100,000/s", |load| load.stream(false)),
     ("record --stream, attributes and keys", "100,000/s", |load| load.stream(true)),
     ("record a note, snapshot and tail", "15 ms + sync", |load| load.record(&["--note", "NOW"])),
@@ -216,6 +217,16 @@ impl Load {
             millis(beginning.saturating_sub(resolving)),
             beginning.as_secs_f64() * 1e3
         ))
+    }
+
+    /// Measures a process that makes an instance of one node with many properties.
+    fn init_wide(&self) -> Result<String, Box<dyn Error>> {
+        let text = plain::template("properties of a node", 100_000).unwrap_or_default();
+        fs::write(self.0.path().join("wide.yaml"), text)?;
+        let run =
+            |run: usize| self.run(&["instance", "init", &format!("wide-{run}"), "wide.yaml"], "");
+        let times: Result<Vec<_>, _> = (0..RUNS).map(run).collect();
+        Ok(millis(times?.into_iter().min().unwrap_or_default()))
     }
 
     /// Measures a stream of reports, from the start of the process until the last is answered.

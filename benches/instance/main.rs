@@ -4,6 +4,8 @@
 mod load;
 #[path = "../measured/mod.rs"]
 mod measured;
+#[path = "../templates/plain.rs"]
+mod plain;
 mod store;
 
 use cuvee::diagnostic::Diagnostic;

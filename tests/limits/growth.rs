@@ -3,12 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a template that does not resolve has failed the test")]
 
+mod conversion;
 mod explore;
 #[path = "../../benches/templates/features.rs"]
 mod features;
 #[path = "../../benches/templates/growth.rs"]
 mod growing;
 mod instances;
+#[path = "../../benches/templates/plain.rs"]
+mod plain;
 mod substitution;
 #[path = "../../benches/templates/substitution.rs"]
 mod substitution_templates;

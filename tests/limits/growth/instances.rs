@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::SIZE;
+use super::{SIZE, plain};
 
 /// A store that counts the bytes that it reads and writes.
 struct CountingStore {
@@ -229,6 +229,23 @@ fn reported(store: &CountingStore, count: usize) {
     for group in lines.chunks(1_000) {
         let answers = stream.group(&mut log, &author(&holder), group).unwrap();
         assert!(answers.iter().all(|answer| answer.ok));
+    }
+}
+
+/// Values of one node, and nodes of a type without a definition: what is looked for by its name is
+/// not looked for among all others.
+#[test]
+fn wide_nodes() {
+    let holder = ann();
+    for name in ["properties of a node", "properties that no type has", "inputs and outputs"] {
+        let store = MemoryStore::new(1);
+        let text = plain::template(name, 3 * SIZE).unwrap();
+        let resolver = Resolver::from_text("t.yaml", text);
+        let settings = InstanceSettings::default();
+        let made = resolver.init_instance(&store, "shop", &settings, &author(&holder)).unwrap();
+        let nodes = made.result.nodes.values();
+        let values = nodes.map(|node| node.properties.len()).sum::<usize>();
+        assert_eq!(values + made.result.inputs.len(), 3 * SIZE, "{name}");
     }
 }
 
