@@ -1,9 +1,13 @@
 //! Describes mistakes so that readers can act on them, and lists the codes of all diagnostics with
 //! their meanings.
 
+mod pages;
+
 pub use cuvee_text::diagnostic::*;
 #[cfg(feature = "render")]
 pub use cuvee_text::render;
+
+pub(crate) use pages::page;
 
 use std::fmt;
 

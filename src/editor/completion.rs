@@ -1,7 +1,7 @@
 //! Says what may be written at a place.
 
 use super::TemplateAnalysis;
-use super::grammar::{HeldContent, MapGrammar, MemberKind, NameFamily};
+use super::grammar::{HeldContent, MapGrammar, MemberKind, NameFamily, NamedFile};
 use super::symbols::SymbolKey;
 use super::walk::{TypedEntity, Word, WordRole, member_of, walk};
 use crate::tosca::types::profile;
@@ -11,10 +11,12 @@ use crate::tosca::{Family, TypeId, TypeRef, Types};
 use crate::variability::options;
 use crate::variability::syntax::ExpressionOperator;
 use crate::variability::template::PLAIN_VERSION;
-use cuvee_text::source::FileId;
+use cuvee_text::source::{FileId, normalize};
 use cuvee_text::yaml::{Limits, Node, parse, repair};
 use rustc_hash::FxHashMap;
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::path::Path;
 
 /// The word that stands at the cursor while what is around it is read.
 const MARKER: &str = "cuvee__here";
@@ -37,6 +39,8 @@ pub enum SuggestionKind {
     Option,
     /// A value.
     Value,
+    /// A file or a folder.
+    File,
 }
 
 /// A word that may be written at a place.
@@ -76,7 +80,7 @@ pub struct CompletedWord {
 /// ```
 pub fn complete(
     analysis: &TemplateAnalysis<'_>,
-    path: &std::path::Path,
+    path: &Path,
     text: &str,
     offset: usize,
 ) -> CompletedWord {
@@ -99,11 +103,17 @@ pub fn complete(
     let is_plain = version == Some(PLAIN_VERSION);
     let elements = v2_0::is_of(&document).then(|| v2_0::elements(&document));
     let has_colon = behind.trim_start_matches([' ', '"', '\'']).starts_with(':');
-    let mut words = Suggesting { analysis, file, is_plain, elements, has_colon, found: Vec::new() };
-    walk(document.root(), &mut |word| {
-        if word.node.text() == Some(MARKER) {
-            words.suggest(word);
+    let found = Vec::new();
+    let mut words = Suggesting { analysis, path, file, is_plain, elements, has_colon, found };
+    walk(document.root(), &mut |word| match (word.role, word.node.text()) {
+        (_, Some(MARKER)) => words.suggest(word),
+        // Folders may stand before the name of a file.
+        (WordRole::FileName(named), Some(text)) => {
+            if let Some(folder) = text.strip_suffix(MARKER) {
+                words.files(named, folder);
+            }
         }
+        _ => {}
     });
     completion.suggestions = words.found;
     completion.suggestions.sort();
@@ -128,6 +138,7 @@ fn word_around(text: &str, offset: usize) -> Range<usize> {
 
 struct Suggesting<'s, 'a> {
     analysis: &'s TemplateAnalysis<'a>,
+    path: &'s Path,
     file: Option<FileId>,
     is_plain: bool,
     /// In a file of TOSCA 2.0, the grammar of each element.
@@ -186,8 +197,30 @@ impl Suggesting<'_, '_> {
                 let versions = options::versions().chain([PLAIN_VERSION, v2_0::VERSION]);
                 versions.for_each(|version| self.add(version, SuggestionKind::Value, None));
             }
+            WordRole::FileName(named) => self.files(named, ""),
             // Names that are defined here are new ones.
-            WordRole::Defines(_) | WordRole::Operator | WordRole::FileName => {}
+            WordRole::Defines(_) | WordRole::Operator => {}
+        }
+    }
+
+    /// Suggests what is in a folder, which is named from the file: folders, and files that may be
+    /// meant.
+    fn files(&mut self, named: NamedFile, folder: &str) {
+        let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let Some(loaded) = &self.analysis.mended.loaded else { return };
+        let here = normalize(&self.path.parent().unwrap_or(self.path).join(folder));
+        for (path, is_folder) in loaded.listed(&here) {
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            let is_plain = !name.starts_with('.') && name.chars().all(is_inner);
+            let is_meant = || match named {
+                NamedFile::Import => path != *self.path && loaded.is_service_template(&path),
+                NamedFile::Artifact => true,
+            };
+            if is_plain && is_folder {
+                self.add(&format!("{name}/"), SuggestionKind::File, None);
+            } else if is_plain && is_meant() {
+                self.add(name, SuggestionKind::File, None);
+            }
         }
     }
 

@@ -69,6 +69,15 @@ impl MemberKind {
     }
 }
 
+/// What a file is that is named by its path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedFile {
+    /// A service template.
+    Import,
+    /// Any file.
+    Artifact,
+}
+
 /// What a node holds.
 #[derive(Clone, Copy)]
 pub(crate) enum HeldContent {
@@ -93,9 +102,9 @@ pub(crate) enum HeldContent {
     /// A value that is assigned; or a map that says more, as variability lets lists of them say.
     Assigned,
     /// The path of a file, or a map that says more.
-    FileOr(&'static MapGrammar),
+    FileOr(NamedFile, &'static MapGrammar),
     /// The path of a file.
-    File,
+    File(NamedFile),
     /// One of these words.
     Words(&'static [&'static str]),
     /// True or false.
@@ -220,7 +229,7 @@ pub(crate) static SERVICE: MapGrammar = with(
     &variable::SERVICE,
     &[
         ("tosca_definitions_version", HeldContent::Version),
-        ("imports", List(&HeldContent::FileOr(&IMPORT))),
+        ("imports", List(&HeldContent::FileOr(NamedFile::Import, &IMPORT))),
         ("repositories", Defined(NameFamily::Repository, &Map(&REPOSITORY))),
         ("data_types", Defined(NameFamily::Type(Family::Data), &Map(&DATA_TYPE))),
         ("artifact_types", Defined(NameFamily::Type(Family::Artifact), &Map(&ARTIFACT_TYPE))),
@@ -239,7 +248,10 @@ pub(crate) static SERVICE: MapGrammar = with(
 
 static IMPORT: MapGrammar = with(
     &variable::IMPORT,
-    &[("file", HeldContent::File), ("repository", Name(&[NameFamily::Repository]))],
+    &[
+        ("file", HeldContent::File(NamedFile::Import)),
+        ("repository", Name(&[NameFamily::Repository])),
+    ],
 );
 static REPOSITORY: MapGrammar = of(&shape::REPOSITORY, &[]);
 
@@ -338,7 +350,7 @@ static NODE_TYPE: MapGrammar = of(
         ("capabilities", CAPABILITY_DEFINITIONS),
         ("requirements", REQUIREMENT_DEFINITIONS),
         ("interfaces", OWN_INTERFACES),
-        ("artifacts", Named(&[], &HeldContent::FileOr(&ARTIFACT))),
+        ("artifacts", Named(&[], &HeldContent::FileOr(NamedFile::Artifact, &ARTIFACT))),
     ],
 )
 .defining(Family::Node);
@@ -445,7 +457,7 @@ static NODE: MapGrammar = with(
         ),
         ("capabilities", Named(&[Member(MemberKind::Capability)], &Map(&CAPABILITY_ASSIGNMENT))),
         ("interfaces", Named(&[Member(MemberKind::Interface)], &Map(&INTERFACE))),
-        ("artifacts", Named(&[], &HeldContent::FileOr(&ARTIFACT))),
+        ("artifacts", Named(&[], &HeldContent::FileOr(NamedFile::Artifact, &ARTIFACT))),
         ("directives", List(&Words(&["substitute", "select"]))),
         ("node_filter", Map(&FILTER)),
         ("technology", Alternatives(&[], &TECHNOLOGY)),
@@ -466,7 +478,7 @@ static ARTIFACT: MapGrammar = with(
     &variable::ARTIFACT,
     &[
         ("type", Name(ARTIFACTS)),
-        ("file", HeldContent::File),
+        ("file", HeldContent::File(NamedFile::Artifact)),
         ("repository", Name(&[NameFamily::Repository])),
         ("properties", Named(&[], &Value)),
     ],

@@ -4,6 +4,7 @@
 //! can be known. What is public may change with any version.
 
 mod completion;
+mod described;
 mod grammar;
 mod mended;
 mod outline;

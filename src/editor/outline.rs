@@ -1,17 +1,12 @@
-//! Lists what a file defines, and describes what stands at a place.
+//! Lists what a file defines, and when elements are present.
 
 use super::TemplateAnalysis;
-use super::grammar::MemberKind;
-use super::symbols::SymbolKey;
 use super::walk::{WordRole, walk};
 use crate::explore::outline::{conditions, group_conditions};
 use crate::explore::words;
-use crate::tosca::{TypeId, Types};
 use crate::variability::graph::ElementId;
-use crate::variability::options;
 use cuvee_text::source::{Span, normalize};
 use cuvee_text::yaml::{Node, NodeKind};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// How deep an outline goes.
@@ -109,50 +104,13 @@ impl TemplateAnalysis<'_> {
         let Some(document) = self.document(path) else { return found };
         let directory = path.parent().unwrap_or(path);
         walk(document.root(), &mut |word| {
-            let is_file = matches!(word.role, WordRole::FileName);
+            let is_file = matches!(word.role, WordRole::FileName(_));
             let name = word.node.text().filter(|name| is_file && !name.contains("://"));
             if let (Some(name), Some(span)) = (name, self.typed_span(word.node.span())) {
                 found.push((span, normalize(&directory.join(name))));
             }
         });
         found
-    }
-
-    /// What stands at an offset of a file, described in Markdown, with its place.
-    pub fn description(&self, path: &Path, offset: usize) -> Option<(Span, String)> {
-        let at = self.read_span(path, offset)?;
-        let document = self.documents.iter().find(|it| it.file() == at.file)?;
-        let mut found = None;
-        walk(document.root(), &mut |word| {
-            let span = word.node.span();
-            if span.file == at.file && (span.start..=span.end).contains(&at.start) {
-                found = Some(word);
-            }
-        });
-        let word = found?;
-        let text = match word.role {
-            WordRole::OptionName => {
-                let option = options::known().find(|it| Some(it.name) == word.node.text())?;
-                format!(
-                    "**{}**: {}\n\nvalues: {}",
-                    option.name,
-                    option.description,
-                    option.values.join(", ")
-                )
-            }
-            WordRole::Names(_) | WordRole::Defines(_) => {
-                let (key, name) = self.symbol_at(at)?;
-                match key {
-                    SymbolKey::Type(id) => describe_type(self.types?, *id),
-                    SymbolKey::Named(..) => self.describe_element(at, name),
-                    SymbolKey::Member(id, kind, _) => {
-                        describe_member(self.types?, *id, *kind, name)
-                    }
-                }
-            }
-            _ => return None,
-        };
-        Some((self.typed_span(word.node.span())?, text))
     }
 }
 
@@ -166,7 +124,7 @@ impl TemplateAnalysis<'_> {
     }
 
     /// The conditions of the elements whose declarations stand where somebody asks.
-    fn conditional(&self, is_asked_for: &dyn Fn(Span) -> bool) -> Vec<PresenceHint> {
+    pub(crate) fn conditional(&self, is_asked_for: &dyn Fn(Span) -> bool) -> Vec<PresenceHint> {
         let Some(prepared) = self.prepared else { return Vec::new() };
         let graph = &prepared.graph;
         let groups = group_conditions(graph);
@@ -179,64 +137,4 @@ impl TemplateAnalysis<'_> {
         };
         graph.ids().filter_map(hint).collect()
     }
-
-    /// A name, and when what it names is present.
-    fn describe_element(&self, at: Span, name: &str) -> String {
-        let definitions = self.definitions_at(at);
-        let hints = self.conditional(&|span| definitions.contains(&span));
-        let hints = hints.iter().map(|hint| format!("\n\npresent if {}", hint.condition));
-        format!("**{name}**{}", hints.collect::<String>())
-    }
-}
-
-/// A part of a type with the type that has it, and what is said of it.
-fn describe_member(types: &Types<'_>, owner: TypeId, kind: MemberKind, name: &str) -> String {
-    let effective = types.effective(owner);
-    let property = match kind {
-        MemberKind::Property => effective.properties.get(name),
-        MemberKind::Attribute => effective.attributes.get(name),
-        _ => None,
-    };
-    let value = property.map(|property| property.named.value);
-    let said = |key: &str| value?.get(key)?.as_str().map(str::trim);
-    let kind_of_value = said("type").map(|it| format!(": {it}")).unwrap_or_default();
-    let (noun, owner) = (kind.noun(), types.definition(owner).name);
-    let description = said("description").map(|it| format!("\n\n{it}")).unwrap_or_default();
-    format!("**{name}**{kind_of_value} ({noun} of {owner}){description}")
-}
-
-/// A type with its parents and what it effectively has.
-fn describe_type(types: &Types<'_>, id: TypeId) -> String {
-    let definition = types.definition(id);
-    let parents: Vec<_> = types.chain(id).skip(1).map(|id| types.definition(id).name).collect();
-    let mut text = format!("**{}** ({})", definition.name, definition.family.noun());
-    if let Some(description) = definition.description.and_then(Node::as_str) {
-        let _ = write!(text, "\n\n{}", description.trim());
-    }
-    if !parents.is_empty() {
-        let _ = write!(text, "\n\nderives from {}", parents.join(", "));
-    }
-    let effective = types.effective(id);
-    let mut list = |what: &str, parts: Vec<(&str, TypeId)>| {
-        for (index, (name, owner)) in parts.iter().enumerate() {
-            let heading = if index == 0 { format!("\n\n{what}:") } else { String::new() };
-            let owner = if *owner == id {
-                String::new()
-            } else {
-                format!(" (of {})", types.definition(*owner).name)
-            };
-            let _ = write!(text, "{heading}\n- `{name}`{owner}");
-        }
-    };
-    list("properties", effective.properties.values().map(|it| (it.named.name, it.owner)).collect());
-    list("attributes", effective.attributes.values().map(|it| (it.named.name, it.owner)).collect());
-    list(
-        "capabilities",
-        effective.capabilities.values().map(|it| (it.named.name, it.owner)).collect(),
-    );
-    list(
-        "requirements",
-        effective.requirements.values().map(|it| (it.named.name, it.owner)).collect(),
-    );
-    text
 }

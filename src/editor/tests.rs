@@ -25,7 +25,7 @@ fn add(content: HeldContent, open: &mut Vec<&'static MapGrammar>) {
     match content {
         HeldContent::Map(grammar)
         | HeldContent::Alternatives(_, grammar)
-        | HeldContent::FileOr(grammar) => {
+        | HeldContent::FileOr(_, grammar) => {
             open.push(grammar);
         }
         HeldContent::Defined(_, below)

@@ -126,7 +126,7 @@ impl TemplateAnalysis<'_> {
             WordRole::OneOf(_) | WordRole::OptionValue | WordRole::Truth | WordRole::Version => {
                 TokenKind::Word
             }
-            WordRole::Keyname(_) | WordRole::Operator | WordRole::FileName => return None,
+            WordRole::Keyname(_) | WordRole::Operator | WordRole::FileName(_) => return None,
         };
         let span = self.typed_span(word.node.span())?;
         Some(EditorToken { span, kind, defines, is_built_in })

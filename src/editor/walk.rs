@@ -1,6 +1,8 @@
 //! Walks through a file by its grammar, and says of each word what it is.
 
-use super::grammar::{HeldContent, MapGrammar, MemberKind, NameFamily, RULE, SERVICE, WRAPPED};
+use super::grammar::{
+    HeldContent, MapGrammar, MemberKind, NameFamily, NamedFile, RULE, SERVICE, WRAPPED,
+};
 use crate::tosca::Family;
 use crate::variability::element::ElementKind;
 use crate::variability::syntax::{ExpressionOperator, PresenceOperator};
@@ -26,7 +28,7 @@ pub(crate) enum WordRole {
     Truth,
     Version,
     /// The path of a file.
-    FileName,
+    FileName(NamedFile),
 }
 
 /// A word, with what is around it.
@@ -127,10 +129,10 @@ impl<'n> WordWalker<'_, 'n> {
                 self.alternatives(node, families, grammar, around);
             }
             HeldContent::Condition => self.condition(node, around),
-            HeldContent::File | HeldContent::FileOr(_) if is_scalar => {
-                self.word(node, WordRole::FileName, false, around);
+            HeldContent::File(file) | HeldContent::FileOr(file, _) if is_scalar => {
+                self.word(node, WordRole::FileName(file), false, around);
             }
-            HeldContent::FileOr(grammar) => self.map(node, grammar, around),
+            HeldContent::FileOr(_, grammar) => self.map(node, grammar, around),
             HeldContent::Value => self.value(node, around),
             HeldContent::Assigned if is_wrapped(node) => self.map(node, &WRAPPED, around),
             HeldContent::Assigned => self.value(node, around),

@@ -157,6 +157,11 @@ impl<'s, 'a> Opened<'s, 'a> {
         Ok(Self { evaluator, open, when, assertions, wanted, objectives })
     }
 
+    /// The cases of an input; `None` if it is not open.
+    pub(crate) fn cases_of(&self, input: InputId) -> Option<&[InputCase]> {
+        Some(&self.open.iter().find(|open| open.input == input)?.cases)
+    }
+
     /// The formula of each case of each open input, with its label.
     pub(crate) fn cases(&self, declarations: &Declarations<'_>) -> Vec<(String, Formula)> {
         named(&self.open, &self.when, declarations)

@@ -23,7 +23,8 @@ impl Resolver {
         near: Option<(&Path, usize)>,
         ask: impl FnOnce(&TemplateAnalysis<'_>) -> R,
     ) -> R {
-        editor::analyse(&self.mended(near), &self.choice, ask)
+        let choice = Choice { limit: self.how().limit, ..self.choice.clone() };
+        editor::analyse(&self.mended(near), &choice, ask)
     }
 
     /// Validates a template that may be broken where somebody types, as far as its text goes. Where

@@ -474,6 +474,41 @@ fn sections_of_the_language_have_titles_of_their_own() {
     assert_eq!(lost, None);
 }
 
+/// `presets/operators.tsv`: each operator with the heading of its section and what it does, which
+/// editors show.
+fn operators() -> String {
+    let mut lines = String::new();
+    let mut said = BTreeSet::new();
+    for section in chapters().iter().flat_map(|chapter| &chapter.sections) {
+        for row in &section.rows {
+            let operator = row.of.all().into_iter().find_map(|it| it.strip_prefix("operator "));
+            let (Some(operator), Some(text)) = (operator, &row.text) else { continue };
+            if said.insert(operator.to_owned()) {
+                writeln!(lines, "{operator}\t{}\t{text}", anchor(&section.title)).unwrap();
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn documentation_of_operators_is_up_to_date() {
+    let path = directory().join("../presets/operators.tsv");
+    let table = operators();
+    for keyword in ExpressionOperator::keywords() {
+        let start = format!("{keyword}\t");
+        assert!(table.lines().any(|line| line.starts_with(&start)), "{keyword} has no text");
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, table).unwrap();
+    } else {
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        let why =
+            "presets/operators.tsv is out of date: run `UPDATE_DOCS=1 cargo test documentation`";
+        assert!(written == table, "{why}");
+    }
+}
+
 #[test]
 fn documentation_of_the_language_is_up_to_date() {
     let path = directory().join("language.md");

@@ -122,6 +122,11 @@ impl Client {
         }
     }
 
+    /// Whether something was said that nobody has waited for.
+    pub(crate) fn has_unread(&self, is_wanted: impl Fn(&Value) -> bool) -> bool {
+        self.unread.iter().any(is_wanted)
+    }
+
     pub(crate) fn open(&mut self, name: &str, text: &str) {
         self.open_as(name, text, 1);
     }

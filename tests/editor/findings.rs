@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::tempdir;
 
-const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+pub(crate) const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
 node_types:
   Shop:
     derived_from: tosca.nodes.Root
@@ -16,7 +16,7 @@ node_types:
       port: {type: integer}
 ";
 
-const SHOP: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+pub(crate) const SHOP: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
 imports: [types.yaml]
 topology_template:
   node_templates:
@@ -26,7 +26,7 @@ topology_template:
 ";
 
 /// A template whose wrong value only some variants have.
-const VARIABLE: &str = "tosca_definitions_version: tosca_variability_1_0
+pub(crate) const VARIABLE: &str = "tosca_definitions_version: tosca_variability_1_0
 topology_template:
   variability:
     options: {mode: manual}

@@ -11,6 +11,7 @@
 mod asks;
 mod client;
 mod commands;
+mod described;
 mod findings;
 mod fixed;
 #[path = "../shared/folders.rs"]
@@ -19,6 +20,7 @@ mod kept;
 mod latency;
 mod names;
 mod protocol;
+mod pulled;
 mod shown;
 mod suggestions;
 mod typing;

@@ -88,7 +88,7 @@ impl Files {
 
     /// Sets the text of a file, which is then not read.
     pub fn add(&self, system: &dyn FileSystem, path: &Path, text: Arc<str>) -> FileId {
-        let id = self.sources.add_from(system, path, text);
+        let id = self.sources.add_from(system, path, self.shared(system, path, text));
         self.by_path.insert(normalize(path), Box::new(Ok(id)));
         id
     }
@@ -109,7 +109,7 @@ impl Files {
             return read.clone();
         }
         let read = read_bytes(system, path).and_then(|bytes| match String::from_utf8(bytes) {
-            Ok(text) => Ok(self.sources.add_from(system, path, text)),
+            Ok(text) => Ok(self.sources.add_from(system, path, self.shared(system, path, text))),
             Err(why) => {
                 let (text, at, wrong) = undecoded(&why);
                 let file = self.sources.add_from(system, path, text);
@@ -117,6 +117,19 @@ impl Files {
             }
         });
         self.by_path.insert(normal, Box::new(read)).clone()
+    }
+
+    /// The text of a file: that of a document that is kept, if it is the same.
+    fn shared(
+        &self,
+        system: &dyn FileSystem,
+        path: &Path,
+        text: impl AsRef<str> + Into<Arc<str>>,
+    ) -> Arc<str> {
+        let readings = [true, false].map(|is_part| self.how(is_part));
+        let same =
+            |kept: &Arc<KeptDocuments>| kept.text(&system.place(path), text.as_ref(), readings);
+        self.kept.as_ref().and_then(same).unwrap_or_else(|| text.into())
     }
 
     /// The text of a file that was read.
@@ -137,6 +150,12 @@ impl Files {
             }
         };
         shared(self.parsed(file).whole.get_or_init(parse))
+    }
+
+    /// The document of a file as far as it was parsed; none where it was not, or could not be.
+    pub fn known(&self, file: FileId) -> Option<&Document> {
+        let Parsed { whole, part } = self.documents.get(&file)?;
+        whole.get().or_else(|| part.get())?.as_deref().ok()
     }
 
     /// Reads and parses a file.

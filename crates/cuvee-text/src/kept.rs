@@ -69,7 +69,8 @@ impl KeptDocuments {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let (run, key) = (kept.run, KeptKey { path: path.to_owned(), reading });
         let known = kept.documents.get_mut(&key)?;
-        if known.document.text() != &**text {
+        let its = known.document.shared_text();
+        if !Arc::ptr_eq(its, text) && its != text {
             return None;
         }
         if known.document.file() != file {
@@ -77,6 +78,21 @@ impl KeptDocuments {
         }
         known.used = run;
         Some(Arc::clone(&known.document))
+    }
+
+    /// The text of a document of a file, if it is this one. Whoever has read the file again takes
+    /// it, so that a text of megabytes is there once.
+    pub(crate) fn text(
+        &self,
+        path: &Path,
+        text: &str,
+        readings: [KeptReading; 2],
+    ) -> Option<Arc<str>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |reading| kept.documents.get(&KeptKey { path: path.to_owned(), reading });
+        let mut texts =
+            readings.into_iter().filter_map(known).map(|known| known.document.shared_text());
+        texts.find(|known| ***known == *text).cloned()
     }
 
     /// Keeps a document that was parsed, in the place of one with another text.

@@ -9,6 +9,7 @@ use cuvee::source::{SourceMap, Span};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// The requests that are answered.
 pub(super) const METHODS: &[&str] = &[
@@ -19,7 +20,7 @@ pub(super) const METHODS: &[&str] = &[
     "textDocument/prepareRename",
     "textDocument/rename",
     "textDocument/documentSymbol",
-    "textDocument/hover",
+    HOVER,
     "textDocument/foldingRange",
     "textDocument/selectionRange",
     "textDocument/documentLink",
@@ -31,6 +32,17 @@ pub(super) const METHODS: &[&str] = &[
 const TOKENS: &str = "textDocument/semanticTokens/full";
 const TOKENS_IN_RANGE: &str = "textDocument/semanticTokens/range";
 
+/// The request for what is said of a word.
+const HOVER: &str = "textDocument/hover";
+
+/// How long variants are counted for an answer. Whoever types meanwhile waits for it.
+pub(super) const COUNTING: Duration = Duration::from_millis(250);
+
+/// Whether variants may be counted for an answer, which needs that time.
+pub(super) fn counts(asked: &AskedQuestion) -> bool {
+    asked.method == HOVER
+}
+
 /// The request for hints within the lines.
 pub(super) const HINTS: &str = "textDocument/inlayHint";
 
@@ -41,11 +53,14 @@ const MODIFIERS: [&str; 3] = ["definition", "defaultLibrary", "absent"];
 /// How many names an answer has at most.
 const NAMES: usize = 1_000;
 
+/// How many words are offered at most.
+const ENTRIES: usize = 1_000;
+
 /// What the server says that it can answer.
 pub(super) fn capabilities() -> Value {
     let kinds = TokenKind::ALL.map(TokenKind::name);
     json!({
-        "completionProvider": { "triggerCharacters": [" ", "[", "{"] },
+        "completionProvider": { "triggerCharacters": [" ", "[", "{", "/"] },
         "definitionProvider": true,
         "referencesProvider": true,
         "documentHighlightProvider": true,
@@ -100,7 +115,7 @@ impl PlaceQuestion<'_, '_> {
         let offset = offset.ok_or("the request has no position")?;
         match method {
             "textDocument/completion" => Ok(self.completion(offset)),
-            "textDocument/definition" => Ok(self.locations(offset, |defines| defines)),
+            "textDocument/definition" => Ok(self.definitions(offset)),
             "textDocument/references" => {
                 let wanted = self.asked.params.pointer("/context/includeDeclaration");
                 let all = wanted.and_then(Value::as_bool).unwrap_or(true);
@@ -112,7 +127,7 @@ impl PlaceQuestion<'_, '_> {
                 Ok(json!({ "range": self.range(span), "placeholder": name }))
             }
             "textDocument/rename" => self.rename(offset),
-            "textDocument/hover" => Ok(self.hover(offset)),
+            HOVER => Ok(self.hover(offset)),
             _ => Ok(Value::Null),
         }
     }
@@ -120,6 +135,7 @@ impl PlaceQuestion<'_, '_> {
     fn completion(&self, offset: usize) -> Value {
         let CompletedWord { range, suggestions, .. } =
             complete(self.analysis, &self.asked.file, self.text, offset);
+        let start = range.start;
         let sources = SourceMap::default();
         let file = sources.add(&self.asked.file, self.text);
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -132,6 +148,7 @@ impl PlaceQuestion<'_, '_> {
                 SuggestionKind::Member => 5,
                 SuggestionKind::Operator => 3,
                 SuggestionKind::Value => 12,
+                SuggestionKind::File => 17,
                 _ => 10,
             };
             let mut item = json!({
@@ -144,8 +161,23 @@ impl PlaceQuestion<'_, '_> {
             }
             item
         };
-        let items: Vec<_> = suggestions.iter().map(item).collect();
-        json!({ "isIncomplete": false, "items": items })
+        // Of very many, those come that what was typed may stand for, until more is typed.
+        let typed = self.text.get(start..offset).unwrap_or_default();
+        let is_long = suggestions.len() > ENTRIES;
+        let fitting = suggestions.iter().filter(|it| !is_long || may_mean(typed, &it.label));
+        let items: Vec<_> = fitting.take(ENTRIES).map(item).collect();
+        json!({ "isIncomplete": is_long, "items": items })
+    }
+
+    /// Where a name is defined; for the name of a file, the file.
+    fn definitions(&self, offset: usize) -> Value {
+        let links = self.analysis.links(&self.asked.file);
+        let is_here = |span: &Span| (span.start as usize..=span.end as usize).contains(&offset);
+        let file = links.iter().find(|(span, path)| is_here(span) && path.is_file());
+        match file {
+            Some((_, path)) => json!([{ "uri": uri_of(path), "range": Range::default() }]),
+            None => self.locations(offset, |defines| defines),
+        }
     }
 
     fn locations(&self, offset: usize, is_wanted: impl Fn(bool) -> bool) -> Value {
@@ -322,6 +354,12 @@ impl PlaceQuestion<'_, '_> {
     fn range(&self, span: Span) -> Range {
         editor::range(self.analysis.sources(), span, self.encoding)
     }
+}
+
+/// Whether the letters of a typed text are in a word, in their order, whatever their case.
+fn may_mean(typed: &str, word: &str) -> bool {
+    let mut letters = word.chars().flat_map(char::to_lowercase);
+    typed.chars().flat_map(char::to_lowercase).all(|typed| letters.any(|letter| letter == typed))
 }
 
 /// The names that a template defines and that have a text in them, whatever its case.

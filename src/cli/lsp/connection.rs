@@ -102,6 +102,14 @@ pub(super) fn params<P: serde::de::DeserializeOwned>(params: Value) -> Result<P,
     serde_json::from_value(params).map_err(|error| error.to_string())
 }
 
+/// An object with the entries of another one.
+pub(super) fn joined(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(all), Value::Object(more)) = (&mut object, more) {
+        all.extend(more);
+    }
+    object
+}
+
 /// A request for the editor.
 pub(super) fn asked(id: i32, method: &str, params: Value) -> Message {
     lsp_server::Request::new(id.into(), method.to_owned(), params).into()

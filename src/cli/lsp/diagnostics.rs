@@ -1,6 +1,6 @@
 //! Writes diagnostics as the protocol has them.
 
-use super::place::uri_of;
+use super::place::{self, uri_of};
 use super::protocol::{Encoding, Range};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::editor::range;
@@ -153,9 +153,7 @@ impl Writer<'_> {
                 _ => 3,
             },
             code: Some(found.code.as_str().to_owned()),
-            code_description: Some(CodeDescription {
-                href: format!("cuvee:/codes/{}", found.code),
-            }),
+            code_description: Some(CodeDescription { href: place::uri_of_code(found.code) }),
             source: "cuvee".to_owned(),
             message: message.join("\n"),
             related_information: found.labels.iter().filter_map(|it| self.related(it)).collect(),

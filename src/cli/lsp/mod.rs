@@ -18,6 +18,7 @@ mod diagnostics;
 mod documents;
 mod place;
 mod protocol;
+mod pulled;
 mod root;
 mod server;
 mod settings;

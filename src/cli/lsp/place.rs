@@ -1,7 +1,7 @@
 //! Turns addresses of editors into paths and back.
 
 use super::super::explain_code;
-use cuvee::diagnostic::Code;
+use cuvee::diagnostic::{Code, CodeName};
 use cuvee::editor::built_in_texts;
 use cuvee::source::csar::{Archive, Limits, archive_around};
 use cuvee::source::{FileSystem, OsFiles};
@@ -82,6 +82,13 @@ pub(super) fn text_of(uri: &str) -> Result<String, String> {
     })?;
     let bytes = archive.read(&path).map_err(|error| format!("`{}`: {error}", path.display()))?;
     String::from_utf8(bytes).map_err(|_| format!("`{}` is no text", path.display()))
+}
+
+/// The address at which a code is explained: its page where there is a site, else a document of our
+/// own.
+pub(super) fn uri_of_code(name: CodeName) -> String {
+    let page = Code::named(name).and_then(Code::page);
+    page.unwrap_or_else(|| format!("{SCHEME}:{CODES}{name}"))
 }
 
 /// The address of a path.

@@ -63,6 +63,13 @@ impl Initialize {
         }
     }
 
+    /// Whether the editor asks for findings, and can be asked to ask again: what only variants have
+    /// is found after it was answered what the text says.
+    pub(super) fn pulls(&self) -> bool {
+        let asks = self.capabilities.pointer("/textDocument/diagnostic");
+        asks.is_some_and(Value::is_object) && self.offers("/workspace/diagnostics/refreshSupport")
+    }
+
     /// Whether the editor says that it can do something.
     pub(super) fn offers(&self, pointer: &str) -> bool {
         self.capabilities.pointer(pointer).and_then(Value::as_bool).unwrap_or_default()

@@ -9,6 +9,7 @@ use super::protocol::{
     self, Cancelled, Changed, ChangedSettings, CodeActions, DocumentId, Encoding, ErrorKind,
     Initialize, OfDocument, OpenedDocument, Range, WantedNames, WatchedFiles,
 };
+use super::pulled::{self, DocumentPull, PulledFindings, WaitingPull, WorkspacePull};
 use super::root::JudgedRoot;
 use super::settings::{self, ChosenPreset, EditorSettings, ShownPreset};
 use super::worker::{AskedQuestion, FromWorker, ToWorker, WorkerRun, WorkerTask};
@@ -121,6 +122,8 @@ struct Server {
     roots: BTreeMap<PathBuf, JudgedRoot>,
     /// What was last published of each file.
     published: BTreeMap<PathBuf, Vec<PublishedFinding>>,
+    /// What an editor was answered that asks for findings; then nothing is published.
+    pulled: Option<PulledFindings>,
     text: WorkerProcess,
     variants: WorkerProcess,
     runs: BTreeMap<u64, Purpose>,
@@ -148,6 +151,7 @@ impl Server {
             documents: BTreeMap::new(),
             roots: BTreeMap::new(),
             published: BTreeMap::new(),
+            pulled: None,
             runs: BTreeMap::new(),
             next_run: 0,
             stopped: BTreeMap::new(),
@@ -188,6 +192,7 @@ impl Server {
     /// Does what is due.
     fn look_around(&mut self) -> io::Result<()> {
         self.look_at_variants();
+        self.answer_pulls();
         self.end_what_goes_on()
     }
 
@@ -234,6 +239,14 @@ impl Server {
                 Ok(asked) => write(&Response::new_ok(id, self.code_actions(&asked)).into()),
                 Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
             },
+            pulled::DOCUMENT if self.pulled.is_some() => match params::<DocumentPull>(given) {
+                Ok(pull) => self.pull(id, pull),
+                Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
+            },
+            pulled::WORKSPACE if self.pulled.is_some() => match params::<WorkspacePull>(given) {
+                Ok(pull) => self.pull_closed(id, pull.known()),
+                Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
+            },
             "workspace/symbol" => match params::<WantedNames>(given) {
                 Ok(wanted) => self.names(id, wanted.query),
                 Err(why) => write(&refused(id, ErrorKind::InvalidParams, &why)),
@@ -273,17 +286,15 @@ impl Server {
         let refreshes = settings::REFRESHES.iter().filter(|(offer, _)| initialize.offers(offer));
         self.refreshes = refreshes.map(|(_, method)| *method).collect();
         self.tell_both(&ToWorker::Encoding(self.encoding));
-        let mut capabilities = super::ask::capabilities();
+        self.pulled = initialize.pulls().then(PulledFindings::default);
+        let pulls = self.pulled.as_ref().map(|_| PulledFindings::capabilities());
         let own = json!({
             "positionEncoding": self.encoding.name(),
             "textDocumentSync": { "openClose": true, "change": 2, "save": false },
             "codeActionProvider": { "codeActionKinds": ["quickfix"] },
         });
-        for more in [commands::capabilities(), own] {
-            if let (Value::Object(all), Value::Object(more)) = (&mut capabilities, more) {
-                all.extend(more);
-            }
-        }
+        let more = [commands::capabilities(), own].into_iter().chain(pulls);
+        let capabilities = more.fold(super::ask::capabilities(), connection::joined);
         let server = json!({ "name": "cuvee", "version": env!("CARGO_PKG_VERSION") });
         let result = json!({ "capabilities": capabilities, "serverInfo": server });
         write(&Response::new_ok(id, result).into());
@@ -412,6 +423,9 @@ impl Server {
         let Some(path) = path_of(&closed.text_document.uri) else { return };
         if self.documents.remove(&path).is_none() {
             return;
+        }
+        if let Some(pulled) = &mut self.pulled {
+            pulled.forget(&path);
         }
         self.tell_both(&ToWorker::Text(path.clone(), None));
         self.changed(&path);
@@ -623,9 +637,11 @@ impl Server {
         files.extend(known.files.iter().chain(known.found_in()).cloned());
         files.insert(root.to_owned());
         self.choose_roots();
-        // What was published of closed files has to go as well.
+        // What the editor knows of closed files has to go as well.
         let shown = |file: &&PathBuf| {
-            self.documents.contains_key(*file) || self.published.contains_key(*file)
+            self.documents.contains_key(*file)
+                || self.published.contains_key(*file)
+                || self.pulled.as_ref().is_some_and(|pulled| pulled.knows(file))
         };
         let found = self.roots.get(root);
         let is_found =
@@ -669,17 +685,26 @@ impl Server {
 
     // What is published.
 
-    /// Publishes what was found in a file, unless a run is about to say more. Every version of an
-    /// open file is published.
-    fn publish(&mut self, path: &Path) {
+    /// What was found in a file; `None` while a run is about to say more.
+    fn found(&self, path: &Path) -> Option<Vec<PublishedFinding>> {
         let about =
             self.roots.iter().filter(|(root, known)| *root == path || known.files.contains(path));
         let about: Vec<_> = about.map(|(_, root)| root).collect();
         if about.iter().any(|root| root.text_run.is_some()) {
-            return;
+            return None;
         }
         let all: IndexSet<_> = about.iter().flat_map(|root| root.shown(path)).collect();
-        let all: Vec<PublishedFinding> = all.into_iter().collect();
+        Some(all.into_iter().collect())
+    }
+
+    /// Publishes what was found in a file, unless a run is about to say more. Every version of an
+    /// open file is published.
+    fn publish(&mut self, path: &Path) {
+        let Some(all) = self.found(path) else { return };
+        if let Some(pulled) = &mut self.pulled {
+            let version = self.documents.get(path).map(|document| document.version);
+            return pulled.note(path, version, &all);
+        }
         let document = self.documents.get(path);
         let uri = document.map_or_else(|| uri_of(path), |document| document.uri.clone());
         let mut params = json!({ "uri": uri, "diagnostics": all });
@@ -697,15 +722,61 @@ impl Server {
         }
     }
 
+    /// Lets an editor wait for what is found in a document.
+    fn pull(&mut self, id: RequestId, pull: DocumentPull) {
+        let DocumentPull { text_document, previous_result_id: known } = pull;
+        match (path_of(&text_document.uri), &mut self.pulled) {
+            (Some(path), Some(pulled)) => pulled.waiting.push(WaitingPull { id, path, known }),
+            _ => write(&Response::new_ok(id, json!({ "kind": "full", "items": [] })).into()),
+        }
+    }
+
+    /// Answers what is found in files that are not open. Those that are judged now stay as they
+    /// are until the editor asks again.
+    fn pull_closed(&mut self, id: RequestId, known: BTreeMap<PathBuf, String>) {
+        let Some(mut pulled) = self.pulled.take() else { return };
+        let found_in = self.roots.values().flat_map(JudgedRoot::found_in);
+        let files: BTreeSet<_> = found_in.chain(known.keys()).collect();
+        let closed = files.into_iter().filter(|path| !self.documents.contains_key(*path));
+        let report = |path: &PathBuf| {
+            let (found, known) = (self.found(path)?, known.get(path));
+            let is_news = known.is_some() || !found.is_empty();
+            is_news.then(|| pulled.report_closed(path, found, known.map(String::as_str)))
+        };
+        let items: Vec<_> = closed.filter_map(report).collect();
+        write(&Response::new_ok(id, json!({ "items": items })).into());
+        self.pulled = Some(pulled);
+    }
+
+    /// Answers requests for what is found in documents whose texts are judged, and asks the editor
+    /// to ask again where something is found later.
+    fn answer_pulls(&mut self) {
+        let Some(mut pulled) = self.pulled.take() else { return };
+        for pull in std::mem::take(&mut pulled.waiting) {
+            let Some(found) = self.found(&pull.path) else {
+                pulled.waiting.push(pull);
+                continue;
+            };
+            let version = self.documents.get(&pull.path).map(|document| document.version);
+            let report = pulled.report(&pull.path, version, found, pull.known.as_deref());
+            write(&Response::new_ok(pull.id, report).into());
+        }
+        let has_news = pulled.has_news();
+        self.pulled = Some(pulled);
+        if has_news {
+            self.refresh(settings::FINDINGS_REFRESH);
+        }
+    }
+
     // Requests.
 
-    /// The repairs of what was published in a range.
+    /// The repairs of what was found in a range.
     fn code_actions(&self, asked: &CodeActions) -> Value {
         let uri = &asked.text_document.uri;
         let Some(path) = path_of(uri) else { return json!([]) };
-        let is_current = |root: &JudgedRoot| root.text_run.is_none();
-        let found = self.published.get(&path).into_iter().flatten();
-        let found = found.filter(|_| !is_fixed(&path));
+        // Of a text that changed since, the places are not known.
+        let found = self.found(&path).unwrap_or_default();
+        let found = found.iter().filter(|_| !is_fixed(&path));
         let touches =
             |range: Range| range.start <= asked.range.end && asked.range.start <= range.end;
         let action = |finding: &PublishedFinding| {
@@ -719,9 +790,7 @@ impl Server {
                 "edit": { "changes": { uri: [edit] } },
             }))
         };
-        // Of a text that changed since, the places are not known.
-        let is_known = self.roots.values().filter(|root| root.has(&path)).all(is_current);
-        Value::Array(found.filter(|_| is_known).filter_map(action).collect())
+        Value::Array(found.filter_map(action).collect())
     }
 
     /// Lets a worker answer a request.
@@ -783,7 +852,8 @@ impl Server {
     fn cancel(&mut self, cancelled: &Cancelled) {
         let is_it = |purpose: &Purpose| purpose.request() == Some(&cancelled.id);
         let run = self.runs.iter().find(|(_, purpose)| is_it(purpose)).map(|(id, _)| *id);
-        if run.and_then(|run| self.stop_run(run)).is_some() {
+        let has_waited = self.pulled.as_mut().is_some_and(|it| it.cancel(&cancelled.id));
+        if has_waited || run.and_then(|run| self.stop_run(run)).is_some() {
             write(&refused(
                 cancelled.id.clone(),
                 ErrorKind::Cancelled,

@@ -15,14 +15,16 @@ pub(super) const ABSENT: &str = "cuvee/absent";
 
 /// What an editor shows anew when what was told to it is another one, each with the capability of
 /// an editor that can.
-pub(super) const REFRESHES: [(&str, &str); 3] = [
+pub(super) const REFRESHES: [(&str, &str); 4] = [
     ("/workspace/semanticTokens/refreshSupport", TOKENS_REFRESH),
     ("/workspace/inlayHint/refreshSupport", HINTS_REFRESH),
     ("/workspace/codeLens/refreshSupport", LENSES_REFRESH),
+    ("/workspace/diagnostics/refreshSupport", FINDINGS_REFRESH),
 ];
 pub(super) const TOKENS_REFRESH: &str = "workspace/semanticTokens/refresh";
 pub(super) const HINTS_REFRESH: &str = "workspace/inlayHint/refresh";
 pub(super) const LENSES_REFRESH: &str = "workspace/codeLens/refresh";
+pub(super) const FINDINGS_REFRESH: &str = "workspace/diagnostic/refresh";
 
 /// The settings of an editor, below `cuvee`.
 #[derive(Deserialize)]

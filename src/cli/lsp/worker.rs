@@ -189,7 +189,7 @@ impl Worker {
             ToWorker::Text(path, None) => drop(self.texts.remove(&path)),
             ToWorker::Stop(_) => {}
             ToWorker::Run(WorkerRun { id, root, task }) => match task {
-                WorkerTask::Ask(asked) => return self.answer(&root, id, &asked),
+                WorkerTask::Ask(asked) => return self.answer(&root, (id, stop), &asked),
                 WorkerTask::Text(near) => {
                     let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
                     let staged = self.resolver(&root).stop_when(stop).validate_typed(near);
@@ -239,19 +239,25 @@ impl Worker {
         Resolver::new(root).files(files).cache(Arc::clone(&self.cache))
     }
 
-    /// Answers a request, and those that follow as long as no text changes and they are about the
-    /// same template.
-    fn answer(&self, root: &Path, id: u64, asked: &AskedQuestion) -> Option<Next> {
+    /// Answers a request, and those that follow as long as no text changes, they are about the same
+    /// template, and need no time of their own.
+    fn answer(
+        &self,
+        root: &Path,
+        (id, stop): (u64, Arc<AtomicBool>),
+        asked: &AskedQuestion,
+    ) -> Option<Next> {
         let near = ask::offset(&asked.params, self.text(&asked.file).as_deref(), self.encoding);
         let near = near.map(|offset| (asked.file.clone(), offset));
         let near = near.as_ref().map(|(path, offset)| (path.as_path(), *offset));
-        self.resolver(root).analysis(near, |analysis| {
+        let resolver = self.resolver(root).stop_when(stop).timeout(ask::COUNTING);
+        resolver.analysis(near, |analysis| {
             self.say_answer(analysis, id, asked);
             loop {
                 let (message, stop) = self.queue.next();
                 match message {
                     ToWorker::Run(WorkerRun { id, root: other, task: WorkerTask::Ask(asked) })
-                        if other == root && !analysis.is_repaired() =>
+                        if other == root && !analysis.is_repaired() && !ask::counts(&asked) =>
                     {
                         self.say_answer(analysis, id, &asked);
                     }

@@ -316,6 +316,19 @@ impl Loaded {
         &self.base
     }
 
+    /// What is in a folder, each with whether it is a folder.
+    pub(crate) fn listed(&self, folder: &Path) -> Vec<(PathBuf, bool)> {
+        let files = &self.package.files;
+        let listed = files.list(folder).unwrap_or_default().into_iter();
+        listed.map(|path| (path.clone(), files.is_dir(&path))).collect()
+    }
+
+    /// Whether a file declares itself a service template at its beginning.
+    pub(crate) fn is_service_template(&self, path: &Path) -> bool {
+        let start = self.package.files.read_start(path, BEGINNING).unwrap_or_default();
+        is_yaml(path) && memmem::find(&start, b"tosca_definitions_version").is_some()
+    }
+
     /// The bytes of a file. Returns nothing where the file cannot be read.
     pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
         read_bytes(&*self.package.files, path).ok()
@@ -465,14 +478,15 @@ impl Loaded {
     /// asked for, those about files of TOSCA 2.0 cite that standard.
     pub(crate) fn settle(&self, diagnostics: &mut [Diagnostic]) {
         let is_of_2_0 = |found: &&mut Diagnostic| {
-            let file = found.span.map(|span| span.file);
-            let document = file.filter(|file| !file.is_built_in()).map(|file| self.whole(file));
-            document.is_some_and(|document| document.is_ok_and(v2_0::is_of))
+            found.span.and_then(|span| self.files.known(span.file)).is_some_and(v2_0::is_of)
         };
         diagnostics.iter_mut().filter(is_of_2_0).for_each(v2_0::tell);
         self.files.place_at_askers(diagnostics);
     }
 }
+
+/// How many bytes of a file are read to see what it is.
+const BEGINNING: usize = 4_096;
 
 /// The parts of a file of types that are kept. `None` keeps everything.
 fn keep(extent: Extent) -> Option<Keep<'static>> {

@@ -17,14 +17,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// How many types are judged at once. What was read of them is forgotten before the next ones are,
+/// since it takes many times the room of the text of a library.
+const AT_ONCE: usize = 1_000;
+
 /// The normative types, and all types of some documents.
 #[derive(Debug)]
 pub struct Types<'a> {
-    hierarchy: TypeHierarchy<'a>,
+    hierarchy: Arc<TypeHierarchy<'a>>,
     documents: Vec<&'a Document>,
     /// The definitions of documents, each with the errors in how it is written.
     definitions: Vec<OnceLock<Box<(TypeDefinition<'a>, Diagnostics)>>>,
-    effective: Vec<OnceLock<EffectiveType<'a>>>,
+    /// The effective types. Those that nobody asks for take little room, of which a library has
+    /// thousands.
+    effective: Vec<OnceLock<Box<EffectiveType<'a>>>>,
 }
 
 impl<'a> Types<'a> {
@@ -59,6 +65,11 @@ impl<'a> Types<'a> {
         let documents: Vec<_> =
             documents.filter(|document| document.file() != profile::normative_file()).collect();
         let hierarchy = TypeHierarchy::judged(&documents, links, undefined_groups, notes_strays);
+        Self::unread(Arc::new(hierarchy), documents)
+    }
+
+    /// The types of a hierarchy, of which no definition was read.
+    fn unread(hierarchy: Arc<TypeHierarchy<'a>>, documents: Vec<&'a Document>) -> Self {
         let definitions = hierarchy.outlines.iter().map(|_| OnceLock::new()).collect();
         let effective = hierarchy.ids().map(|_| OnceLock::new()).collect();
         Self { hierarchy, documents, definitions, effective }
@@ -106,13 +117,21 @@ impl<'a> Types<'a> {
     fn judge(&self, documents: &[&'a Document], ids: &[TypeId]) -> Vec<Diagnostic> {
         let mut shapes = Diagnostics::default();
         documents.iter().for_each(|document| drop(grammar::types(document, &mut shapes)));
+        let mut all = shapes.0;
+        for ids in ids.chunks(AT_ONCE) {
+            let types = Self::unread(Arc::clone(&self.hierarchy), self.documents.clone());
+            types.judge_at_once(ids, &mut all);
+        }
+        all
+    }
+
+    /// What is wrong with these types.
+    fn judge_at_once(&self, ids: &[TypeId], all: &mut Vec<Diagnostic>) {
         let written = ids.iter().filter_map(|id| own(*id));
         let written = written.flat_map(|index| &self.written(index).1.0);
         let effective = ids.iter().flat_map(|&id| &self.effective(id).diagnostics.0);
-        let mut all = shapes.0;
         all.extend(written.chain(effective).cloned());
         all.append(&mut check::definitions(self, ids));
-        all
     }
 
     /// What was found, with what is wrong with the hierarchy.
@@ -317,14 +336,20 @@ impl<'a> Types<'a> {
             self.chain(id).take_while(|id| self.effective[id.index()].get().is_none()).collect();
         for id in chain.into_iter().rev() {
             let parent = self.parent(id).and_then(|parent| self.effective[parent.index()].get());
-            self.effective[id.index()].get_or_init(|| effective::effective(self, id, parent));
+            let parent = parent.map(|parent| &**parent);
+            self.effective[id.index()]
+                .get_or_init(|| Box::new(effective::effective(self, id, parent)));
         }
-        self.effective[id.index()].get_or_init(|| effective::effective(self, id, None))
+        self.effective[id.index()].get_or_init(|| Box::new(effective::effective(self, id, None)))
     }
 }
 
 /// After how many validations a judgement that nobody has used is given up.
 const RUNS: u64 = 32;
+
+/// How many judgements of files at one position are kept. Each has the texts that it is about, and
+/// who types makes a new text with each character.
+const TEXTS: usize = 8;
 
 /// What was found in the types of files, kept from one validation to the next.
 ///
@@ -405,7 +430,12 @@ impl JudgementRun {
         if !types.hierarchy.defines_any(&strays) {
             let judgement =
                 KeptJudgement { closure, strays, found: found.into(), used: self.number };
-            self.judgements.entry(file).or_default().push(judgement);
+            let known = self.judgements.entry(file).or_default();
+            known.push(judgement);
+            let oldest = known.iter().enumerate().min_by_key(|(_, known)| known.used);
+            if let Some((oldest, _)) = oldest.filter(|_| known.len() > TEXTS) {
+                known.swap_remove(oldest);
+            }
         }
     }
 }
@@ -434,7 +464,7 @@ impl PartialEq for JudgedText {
 
 impl JudgedClosure {
     fn of(types: &Types<'_>, links: &Links, file: FileId) -> Self {
-        let TypeHierarchy { ref same, ref severed, has_own_profile, .. } = types.hierarchy;
+        let TypeHierarchy { ref same, ref severed, has_own_profile, .. } = *types.hierarchy;
         // Types that are one with others make all files one.
         let is_one =
             links.top.is_none() || has_own_profile || !same.is_empty() || !severed.is_empty();

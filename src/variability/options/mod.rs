@@ -234,6 +234,8 @@ pub struct KnownOption {
     pub values: Vec<&'static str>,
     /// The effect of the option.
     pub description: &'static str,
+    /// The heading under which the page on options has it.
+    pub section: &'static str,
 }
 
 /// Every option, in the order of the specification's list.
@@ -248,6 +250,7 @@ pub fn known() -> impl Iterator<Item = KnownOption> {
             Takes::Edition => presets::editions().collect(),
         },
         description: &option.description,
+        section: option.section.title(),
     })
 }
 

@@ -43,6 +43,21 @@ pub(super) enum Section {
     Constraints,
 }
 
+impl Section {
+    /// The heading of the section in the page on options.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::General => "General",
+            Self::DefaultConditions => "Default conditions",
+            Self::Pruning => "Pruning",
+            Self::Checks => "Checks",
+            Self::Solver => "Solver",
+            Self::Enricher => "Enricher",
+            Self::Constraints => "Constraints",
+        }
+    }
+}
+
 /// The declaration of an option.
 #[derive(Debug)]
 pub(super) struct OptionDeclaration {

@@ -1,5 +1,5 @@
 use super::settings::OptionSettings;
-use super::table::{Section, Takes};
+use super::table::Takes;
 use super::*;
 use crate::diagnostic::{Code, Diagnostic};
 use cuvee_text::source::FileId;
@@ -892,18 +892,6 @@ proptest! {
 
 // ---- Documentation ----
 
-fn title(section: Section) -> &'static str {
-    match section {
-        Section::General => "General",
-        Section::DefaultConditions => "Default conditions",
-        Section::Pruning => "Pruning",
-        Section::Checks => "Checks",
-        Section::Solver => "Solver",
-        Section::Enricher => "Enricher",
-        Section::Constraints => "Constraints",
-    }
-}
-
 /// The text of `docs/options.md` after its first part, which is written by hand.
 fn tables() -> String {
     let all: Vec<_> =
@@ -914,7 +902,7 @@ fn tables() -> String {
     let mut section = None;
     for (at, (_, option)) in TABLE.options.iter().enumerate() {
         if section.replace(option.section) != Some(option.section) {
-            let title = title(option.section);
+            let title = option.section.title();
             write!(text, "\n## {title}\n\n| Option | Values | `1_0` | `rc_1` | `rc_2` | `rc_3` | What it does |\n").unwrap();
             text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
         }

@@ -1,0 +1,259 @@
+//! Describes what stands at a place, for people who point at it.
+
+use super::TemplateAnalysis;
+use super::grammar::{MemberKind, NameFamily, NamedFile};
+use super::symbols::SymbolKey;
+use super::walk::{WordRole, walk_as};
+use crate::diagnostic::page;
+use crate::explore::{Opened, Space, VariantShare, words};
+use crate::tosca::{Family, TypeId, Types};
+use crate::variability::expression::InputCase;
+use crate::variability::graph::ElementId;
+use crate::variability::inputs::{Declaration, InputId};
+use crate::variability::options;
+use crate::variability::prepared::Prepared;
+use cuvee_text::source::{Span, normalize};
+use cuvee_text::yaml::Node;
+use std::fmt::Write;
+use std::path::Path;
+
+/// How many steps counting the variants with an element may take.
+const EFFORT: u64 = 200_000;
+
+/// How many elements a template may have so that variants are counted. Of larger ones that takes
+/// longer than somebody waits who points at a word.
+const ELEMENTS: usize = 5_000;
+
+/// How many cases of an input are shown.
+const CASES: usize = 20;
+
+/// Each operator with the heading of its section in the page on the language, and what it does.
+const OPERATORS: &str = include_str!("../../presets/operators.tsv");
+
+impl TemplateAnalysis<'_> {
+    /// What stands at an offset of a file, described in Markdown, with its place. In how many
+    /// variants an element is, is counted within the limits of the resolver.
+    ///
+    /// ```
+    /// use cuvee::source::MemoryFiles;
+    /// let text = "tosca_definitions_version: tosca_simple_yaml_1_3
+    /// topology_template:
+    ///   node_templates:
+    ///     box: { type: tosca.nodes.Compute }
+    /// ";
+    /// let resolver = cuvee::Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", text)]));
+    /// let offset = text.find("box").unwrap();
+    /// let (_, said) = resolver
+    ///     .analysis(None, |analysis| analysis.description("t.yaml".as_ref(), offset))
+    ///     .unwrap();
+    /// assert_eq!(said, "**box** (node template)\n\nin every variant");
+    /// ```
+    pub fn description(&self, path: &Path, offset: usize) -> Option<(Span, String)> {
+        let at = self.read_span(path, offset)?;
+        let mut found = None;
+        let here = self.roots.iter().filter(|(root, _)| root.document().file() == at.file);
+        here.for_each(|&(root, content)| {
+            walk_as(root, content, &mut |word| {
+                let span = word.node.span();
+                if span.file == at.file && (span.start..=span.end).contains(&at.start) {
+                    found = Some(word);
+                }
+            });
+        });
+        let word = found?;
+        let text = match word.role {
+            WordRole::OptionName => describe_option(word.node.text()?)?,
+            WordRole::OptionValue => describe_option(word.key?.text()?)?,
+            WordRole::Operator => describe_operator(word.node.text()?)?,
+            WordRole::Names(_) | WordRole::Defines(_) => {
+                let (key, name) = self.symbol_at(at)?;
+                match key {
+                    SymbolKey::Type(id) => describe_type(self.types?, *id),
+                    SymbolKey::Named(family, _) => self.describe_name(at, *family, name),
+                    SymbolKey::Member(id, kind, _) => {
+                        describe_member(self.types?, *id, *kind, name)
+                    }
+                }
+            }
+            WordRole::FileName(NamedFile::Import) => {
+                self.describe_import(path, word.node.text()?)?
+            }
+            _ => return None,
+        };
+        Some((self.typed_span(word.node.span())?, text))
+    }
+
+    /// A file that is imported, if it was read: what it says of itself, and how much it defines.
+    fn describe_import(&self, path: &Path, name: &str) -> Option<String> {
+        let file = normalize(&path.parent().unwrap_or(path).join(name));
+        let root = self.document(&file)?.root();
+        let sections =
+            root.entries().filter(|(key, _)| key.text().and_then(Family::of_keyword).is_some());
+        let types: usize = sections.map(|(_, types)| types.entries().len()).sum();
+        let plural = if types == 1 { "" } else { "s" };
+        let description = root.get("description").and_then(Node::as_str).unwrap_or_default();
+        let text = format!("**{name}**: {types} type{plural}\n\n{}", description.trim());
+        Some(text.trim_end().to_owned())
+    }
+
+    fn describe_name(&self, at: Span, family: NameFamily, name: &str) -> String {
+        let mut text = format!("**{name}** ({})", family.noun());
+        let Some(prepared) = self.prepared else { return text };
+        match family {
+            NameFamily::VariabilityInput => {
+                let mut inputs = prepared.inputs.declarations.iter();
+                if let Some((id, declaration)) = inputs.find(|(_, it)| it.name == name) {
+                    describe_input(prepared, id, declaration, &mut text);
+                }
+            }
+            NameFamily::Expression => {
+                let expressions = &prepared.graph.template.variability.expressions;
+                let it = expressions.iter().find(|(key, _)| key.text() == Some(name));
+                if let Some((_, expression)) = it {
+                    let _ = write!(text, "\n\n{}", words::words(&expression.to_value()));
+                }
+            }
+            _ => self.describe_elements(at, &mut text),
+        }
+        text
+    }
+
+    /// When the elements of a name are present, and in how many variants.
+    fn describe_elements(&self, at: Span, text: &mut String) {
+        let definitions = self.definitions_at(at);
+        let is_here = |span: Span| definitions.contains(&span);
+        for hint in self.conditional(&is_here) {
+            let _ = write!(text, "\n\npresent if {}", hint.condition);
+        }
+        let Some(prepared) = self.prepared else { return };
+        let graph = &prepared.graph;
+        let mut ids = graph.ids().filter(|id| is_here(graph.element(*id).span));
+        // Of alternatives with one name, each has its own place.
+        if let Some(id) = ids.next().filter(|id| !graph.is_of_variability_group(*id)) {
+            let _ = write!(text, "\n\n{}", share_in_words(prepared, id));
+        }
+    }
+}
+
+/// In how many variants an element is.
+fn share_in_words(prepared: &Prepared<'_>, id: ElementId) -> String {
+    const NOT_COUNTED: &str = "not counted";
+    if prepared.graph.elements.len() > ELEMENTS {
+        return NOT_COUNTED.to_owned();
+    }
+    let space = Space::of(prepared, true, &mut ()).ok().filter(|_| !prepared.limit.is_over());
+    match space.and_then(|space| space.share(id, EFFORT)) {
+        Some(VariantShare::Every) => "in every variant".to_owned(),
+        Some(VariantShare::None) => "in no variant".to_owned(),
+        Some(VariantShare::Some(Some([with, all]))) => format!("in {with} of {all} variants"),
+        Some(VariantShare::Some(None)) => format!("in some variants, {NOT_COUNTED}"),
+        None => NOT_COUNTED.to_owned(),
+    }
+}
+
+/// An input with its values: all that conditions tell apart.
+fn describe_input(
+    prepared: &Prepared<'_>,
+    id: InputId,
+    declaration: &Declaration<'_>,
+    text: &mut String,
+) {
+    if let Some(kind) = declaration.primitive() {
+        let _ = write!(text, ": {}", kind.name());
+    }
+    if let Some(description) = declaration.description {
+        let _ = write!(text, "\n\n{}", description.trim());
+    }
+    for constraint in declaration.constraints() {
+        let _ = write!(text, "\n\n`{}`", constraint.text());
+    }
+    if let Some(default) = declaration.default_value() {
+        let _ = write!(text, "\n\ndefault: `{default}`");
+    }
+    if let Some(computed) = declaration.computed_default() {
+        let _ = write!(text, "\n\ndefault: {}", words::words(&computed.to_value()));
+    }
+    let opened = Opened::new(prepared, true, &mut ()).ok();
+    let cases = opened.as_ref().and_then(|opened| opened.cases_of(id)).unwrap_or_default();
+    let shown: Vec<_> = cases.iter().take(CASES).map(|case: &InputCase| &*case.label).collect();
+    match shown.as_slice() {
+        [] => {}
+        [_] => text.push_str("\n\nno condition tells its values apart"),
+        several => {
+            let more = if cases.len() > CASES { ", ..." } else { "" };
+            let _ = write!(text, "\n\ncases: {}{more}", several.join(", "));
+        }
+    }
+}
+
+fn describe_option(name: &str) -> Option<String> {
+    let option = options::known().find(|it| it.name == name)?;
+    let (description, values) = (option.description, option.values.join(", "));
+    let page = link("options", &option.section.to_lowercase().replace(' ', "-"));
+    Some(format!("**{name}** (option): {description}\n\nvalues: {values}\n\n{page}"))
+}
+
+fn describe_operator(keyword: &str) -> Option<String> {
+    let mut lines = OPERATORS.lines().map(|line| line.splitn(3, '\t'));
+    let mut line = lines.find_map(|mut line| (line.next() == Some(keyword)).then_some(line))?;
+    let (heading, text) = (line.next()?, line.next()?);
+    Some(format!("**{keyword}** (operator): {text}\n\n{}", link("language", heading)))
+}
+
+/// A link to a page; as long as there is no site, the name of the page.
+fn link(name: &str, heading: &str) -> String {
+    let file = format!("docs/{name}.md#{heading}");
+    page(name, heading).map_or_else(|| format!("`{file}`"), |page| format!("[{file}]({page})"))
+}
+
+/// A part of a type with the type that has it, and what is said of it.
+fn describe_member(types: &Types<'_>, owner: TypeId, kind: MemberKind, name: &str) -> String {
+    let effective = types.effective(owner);
+    let property = match kind {
+        MemberKind::Property => effective.properties.get(name),
+        MemberKind::Attribute => effective.attributes.get(name),
+        _ => None,
+    };
+    let value = property.map(|property| property.named.value);
+    let said = |key: &str| value?.get(key)?.as_str().map(str::trim);
+    let kind_of_value = said("type").map(|it| format!(": {it}")).unwrap_or_default();
+    let (noun, owner) = (kind.noun(), types.definition(owner).name);
+    let description = said("description").map(|it| format!("\n\n{it}")).unwrap_or_default();
+    format!("**{name}**{kind_of_value} ({noun} of {owner}){description}")
+}
+
+/// A type with its parents and what it effectively has.
+fn describe_type(types: &Types<'_>, id: TypeId) -> String {
+    let definition = types.definition(id);
+    let parents: Vec<_> = types.chain(id).skip(1).map(|id| types.definition(id).name).collect();
+    let mut text = format!("**{}** ({})", definition.name, definition.family.noun());
+    if let Some(description) = definition.description.and_then(Node::as_str) {
+        let _ = write!(text, "\n\n{}", description.trim());
+    }
+    if !parents.is_empty() {
+        let _ = write!(text, "\n\nderives from {}", parents.join(", "));
+    }
+    let effective = types.effective(id);
+    let mut list = |what: &str, parts: Vec<(&str, TypeId)>| {
+        for (index, (name, owner)) in parts.iter().enumerate() {
+            let heading = if index == 0 { format!("\n\n{what}:") } else { String::new() };
+            let owner = if *owner == id {
+                String::new()
+            } else {
+                format!(" (of {})", types.definition(*owner).name)
+            };
+            let _ = write!(text, "{heading}\n- `{name}`{owner}");
+        }
+    };
+    list("properties", effective.properties.values().map(|it| (it.named.name, it.owner)).collect());
+    list("attributes", effective.attributes.values().map(|it| (it.named.name, it.owner)).collect());
+    list(
+        "capabilities",
+        effective.capabilities.values().map(|it| (it.named.name, it.owner)).collect(),
+    );
+    list(
+        "requirements",
+        effective.requirements.values().map(|it| (it.named.name, it.owner)).collect(),
+    );
+    text
+}
