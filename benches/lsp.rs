@@ -1,6 +1,6 @@
 //! Measures the language server: how long it takes from the start to the first answer, from a
 //! change to what is published of its text, of its variants and to words that may be written, and
-//! how much memory its processes have after many changes.
+//! how much memory its processes have after all of that.
 //!
 //! `cargo bench --bench lsp` measures 1,000 changes of each text; a number behind `--` says how
 //! many.
@@ -75,7 +75,6 @@ fn row(what: &str, folder: &Path, name: &str, changes: usize) {
         start.elapsed()
     });
     let texts = share(texts.collect());
-    let memory = memory(&client);
     let line = text.lines().position(|line| line.contains(" type: ")).unwrap();
     let column = text.lines().nth(line).unwrap().find(" type: ").unwrap() + " type: ".len();
     let words = (0..WORDS).map(|_| {
@@ -95,6 +94,8 @@ fn row(what: &str, folder: &Path, name: &str, changes: usize) {
         start.elapsed().saturating_sub(IDLE)
     });
     let variants = share(variants.collect());
+    // Both workers have read everything by now, and what is offered is known.
+    let memory = memory(&client);
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
     println!(
         "{what:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {memory:>6} MB",

@@ -297,13 +297,13 @@ impl Suggesting<'_, '_> {
             }
         }
         for id in types.named_ids() {
-            let definition = types.definition(id);
-            let name = definition.name;
-            let is_visible = || types.find_in(self.file, family, name) == Some(id);
-            if definition.family != family || !is_visible() {
+            // Of thousands of types, only names and descriptions are read.
+            let (of, key, body) = types.place(id);
+            let name = key.text().unwrap_or_default();
+            if of != family || types.find_in(self.file, family, name) != Some(id) {
                 continue;
             }
-            let detail = definition.description.and_then(Node::as_str).map(str::to_owned);
+            let detail = body.get("description").and_then(Node::as_str).map(str::to_owned);
             match word.is_key {
                 true => self.add_key(name, SuggestionKind::Type, detail, true),
                 false => self.add(name, SuggestionKind::Type, detail),

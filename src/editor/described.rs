@@ -2,7 +2,7 @@
 
 use super::TemplateAnalysis;
 use super::grammar::{MemberKind, NameFamily, NamedFile};
-use super::symbols::SymbolKey;
+use super::symbols::{SymbolKey, inner};
 use super::walk::{WordRole, walk_as};
 use crate::diagnostic::page;
 use crate::explore::{Opened, Space, VariantShare, words};
@@ -80,7 +80,7 @@ impl TemplateAnalysis<'_> {
             }
             _ => return None,
         };
-        Some((self.typed_span(word.node.span())?, text))
+        Some((self.typed_word(inner(self, word.node)?)?, text))
     }
 
     /// A file that is imported, if it was read: what it says of itself, and how much it defines.
@@ -145,6 +145,7 @@ fn share_in_words(prepared: &Prepared<'_>, id: ElementId) -> String {
     match space.and_then(|space| space.share(id, EFFORT)) {
         Some(VariantShare::Every) => "in every variant".to_owned(),
         Some(VariantShare::None) => "in no variant".to_owned(),
+        Some(VariantShare::Void) => "there is no variant".to_owned(),
         Some(VariantShare::Some(Some([with, all]))) => format!("in {with} of {all} variants"),
         Some(VariantShare::Some(None)) => format!("in some variants, {NOT_COUNTED}"),
         None => NOT_COUNTED.to_owned(),

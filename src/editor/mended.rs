@@ -176,6 +176,23 @@ impl MendedFile {
         (!is_repaired).then_some(Span { start, end, ..span })
     }
 
+    /// The place in the typed text of a word in the repaired one, also in a repaired line; `None`
+    /// where the word does not stand in the typed text as it was read.
+    pub(crate) fn typed_word(&self, span: Span) -> Option<Span> {
+        let [start, end] = [span.start, span.end].map(|at| self.repaired.original(at as usize));
+        let read = self.repaired.text.get(span.start as usize..span.end as usize)?;
+        let is_same = self.typed.get(start..end) == Some(read);
+        let [start, end] = [u32::try_from(start).ok()?, u32::try_from(end).ok()?];
+        is_same.then_some(Span { start, end, ..span })
+    }
+
+    /// Whether the repair has taken away a text with this in it, so that it was not read.
+    pub(crate) fn has_lost(&self, text: &str) -> bool {
+        let mut removed =
+            self.repaired.edits.iter().filter_map(|edit| self.typed.get(edit.range.clone()));
+        removed.any(|removed| removed.contains(text))
+    }
+
     /// The offset in the repaired text of one in the typed text.
     pub(crate) fn read_offset(&self, offset: usize) -> usize {
         let before = self.repaired.edits.iter().take_while(|edit| edit.range.start < offset);

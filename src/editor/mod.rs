@@ -151,6 +151,15 @@ impl TemplateAnalysis<'_> {
             None => Some(span),
         }
     }
+
+    /// The place in the typed text of a word in the text that was read. In a repaired line it is
+    /// that of the same word.
+    fn typed_word(&self, span: Span) -> Option<Span> {
+        match self.mended.file(self.sources.get(span.file)?.path()) {
+            Some(mended) => mended.typed_word(span),
+            None => Some(span),
+        }
+    }
 }
 
 /// Analyses what was read, as far as possible, and calls `ask` with that.

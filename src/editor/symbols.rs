@@ -143,7 +143,7 @@ fn named(analysis: &TemplateAnalysis<'_>, symbols: &Symbols, word: Word<'_>) -> 
 }
 
 /// The place of the text of a scalar, without quotes; none where it is written otherwise.
-fn inner(analysis: &TemplateAnalysis<'_>, node: Node<'_>) -> Option<Span> {
+pub(super) fn inner(analysis: &TemplateAnalysis<'_>, node: Node<'_>) -> Option<Span> {
     let (span, text) = (node.span(), node.text()?);
     let written = analysis.read()?.snippet(span);
     if written == text {
@@ -186,7 +186,11 @@ impl TemplateAnalysis<'_> {
         if let Some(why) = symbol.all().find_map(|span| self.why_fixed(span.file)) {
             return Err(format!("`{}` stands elsewhere, too: {why}", symbol.name));
         }
-        let span = self.typed_span(span).ok_or("the line is broken")?;
+        if self.mended.files.iter().any(|file| file.has_lost(&symbol.name)) {
+            let name = &symbol.name;
+            return Err(format!("`{name}` stands in a broken line, too: repair that first"));
+        }
+        let span = self.typed_word(span).ok_or("the line is broken")?;
         Ok((span, symbol.name.to_string()))
     }
 
@@ -248,7 +252,7 @@ impl TemplateAnalysis<'_> {
         let is_built_in = match &key {
             SymbolKey::Type(id) => {
                 let types = self.types?;
-                types.definition(*id).key.span().file.is_built_in()
+                types.place(*id).1.span().file.is_built_in()
             }
             SymbolKey::Named(..) | SymbolKey::Member(..) => false,
         };
@@ -319,7 +323,7 @@ impl TemplateAnalysis<'_> {
 
     fn places_of(&self, symbol: &Symbol) -> Vec<SymbolPlace> {
         let places = |spans: &[Span], defines: bool| -> Vec<SymbolPlace> {
-            let typed = spans.iter().filter_map(|&span| self.typed_span(span));
+            let typed = spans.iter().filter_map(|&span| self.typed_word(span));
             typed.map(|span| SymbolPlace { span, defines }).collect()
         };
         let mut all = places(&symbol.definitions, true);
@@ -332,7 +336,7 @@ impl TemplateAnalysis<'_> {
 
 fn family_of(analysis: &TemplateAnalysis<'_>, key: &SymbolKey) -> Option<NameFamily> {
     match key {
-        SymbolKey::Type(id) => Some(NameFamily::Type(analysis.types?.definition(*id).family)),
+        SymbolKey::Type(id) => Some(NameFamily::Type(analysis.types?.place(*id).0)),
         SymbolKey::Named(family, _) => Some(*family),
         SymbolKey::Member(_, kind, _) => Some(NameFamily::Member(*kind)),
     }

@@ -14,23 +14,25 @@ pub(crate) enum VariantShare {
     Some(Option<[String; 2]>),
     /// None: the element is dead.
     None,
+    /// There is no variant.
+    Void,
 }
 
 impl Space<'_, '_> {
-    /// Which variants have an element, where there are variants. `None` if the limit of the run is
-    /// reached before that is known. Counting takes at most `effort` steps.
+    /// Which variants have an element. `None` if the limit of the run is reached before that is
+    /// known. Counting takes at most `effort` steps.
     pub(crate) fn share(&self, id: ElementId, effort: u64) -> Option<VariantShare> {
         let mut models = self.valid_models();
         let [with, without] = [literal(id), !literal(id)].map(|it| models.solve(&[it]));
         if self.prepared.limit.is_over() {
             return None;
         }
-        match (with, without) {
-            (true, true) => Some(VariantShare::Some(self.counted_share(id, effort))),
-            (true, false) => Some(VariantShare::Every),
-            (false, true) => Some(VariantShare::None),
-            (false, false) => None,
-        }
+        Some(match (with, without) {
+            (true, true) => VariantShare::Some(self.counted_share(id, effort)),
+            (true, false) => VariantShare::Every,
+            (false, true) => VariantShare::None,
+            (false, false) => VariantShare::Void,
+        })
     }
 
     fn counted_share(&self, id: ElementId, effort: u64) -> Option<[String; 2]> {

@@ -60,6 +60,43 @@ fn definitions_references_and_highlights() {
 }
 
 #[test]
+fn imports_lead_to_files() {
+    let (_folder, mut client) = session();
+    let found = client.request("textDocument/definition", at(&client, 1, 12)).unwrap();
+    let typed: Vec<gen_lsp_types::Location> = serde_json::from_value(found.clone()).unwrap();
+    assert_eq!((typed.len(), typed[0].range.start.line), (1, 0));
+    assert_eq!(found[0]["uri"], client.uri("types.yaml"));
+    client.shut_down();
+}
+
+/// Of very many words, those come that may be meant, and more of them once more is typed.
+#[test]
+fn very_many_words_come_in_part() {
+    let folder = tempdir().unwrap();
+    let kind = |number| format!("  kind.Number{number}: {{derived_from: tosca.nodes.Root}}\n");
+    let types: String = (0..1_500).map(kind).collect();
+    let head = "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types:\n";
+    std::fs::write(folder.path().join("types.yaml"), format!("{head}{types}")).unwrap();
+    let mut client = Client::new(folder.path());
+    for (version, typed, count) in [(1, "", 1_000), (2, "k", 1_000), (3, "num149", 10)] {
+        let text = SHOP.replace("      type: Shop", &format!("      type: {typed}"));
+        if version == 1 {
+            client.open("shop.yaml", &text)
+        } else {
+            client.replace("shop.yaml", version, &text)
+        }
+        let place = at(&client, 5, 12 + u32::try_from(typed.len()).unwrap());
+        let list = client.request("textDocument/completion", place).unwrap();
+        assert_eq!(list["isIncomplete"], true, "{typed}");
+        let items = list["items"].as_array().unwrap();
+        assert!(items.len() >= count && items.len() <= 1_000, "{typed}: {}", items.len());
+        let has = |label: &str| items.iter().any(|it| it["label"] == label);
+        assert!(typed != "num149" || has("kind.Number1499") && !has("kind.Number1"), "{typed}");
+    }
+    client.shut_down();
+}
+
+#[test]
 fn renaming_changes_all_files() {
     let (_folder, mut client) = session();
     let place = at(&client, 5, 13);

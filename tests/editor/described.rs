@@ -15,7 +15,7 @@ node_types:
   Kept: {derived_from: tosca.nodes.Root, properties: {port: {type: integer}}}
 topology_template:
   variability:
-    options: {mode: manual}
+    options: {mode: consistent-loose}
     inputs:
       live: {type: boolean, description: Whether customers see it, default: false}
       size: {type: integer, constraints: [{in_range: [1, 9]}], default_expression: {add: [1, 1]}}
@@ -60,14 +60,21 @@ fn elements_are_in_some_variants() {
 }
 
 #[test]
+fn a_template_without_variants_says_so() {
+    let text = SHOP.replace("consistent-loose", "manual");
+    let said = said_of(&resolver(&text), &text, "    cache").unwrap();
+    assert_eq!(said, "**cache** (node template)\n\npresent if live\n\nthere is no variant");
+}
+
+#[test]
 fn inputs_have_cases() {
     assert_eq!(
         said("    inputs:\n      live"),
-        "**live** (variability input): boolean\n\nWhether customers see it\n\ndefault: `false`\n\ncases: true, false"
+        "**live** (variability input): boolean\n\nWhether customers see it\n\ndefault: `false`\n\ncases: false, true"
     );
     assert_eq!(
         said("{variability_input: size"),
-        "**size** (variability input): integer\n\n`in_range: [1, 9]`\n\ndefault: 1 + 1\n\ncases: > 5, ≤ 5"
+        "**size** (variability input): integer\n\n`in_range: [1, 9]`\n\ndefault: 1 + 1\n\ncases: 1 … 5, 6 … 9"
     );
     assert_eq!(
         said("      unused"),
@@ -84,7 +91,7 @@ fn operators_and_options_lead_to_their_pages() {
     let mode = said("options: {mode");
     assert!(mode.starts_with("**mode** (option): Which default conditions "), "{mode}");
     assert!(mode.ends_with("semantic-loose\n\n`docs/options.md#general`"), "{mode}");
-    assert_eq!(said("mode: manual"), mode);
+    assert_eq!(said("mode: consistent-loose"), mode);
     let page = |name: &str| {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
         std::fs::read_to_string(path).unwrap()
@@ -101,7 +108,7 @@ fn operators_and_options_lead_to_their_pages() {
         assert!(headings.iter().any(|known| known == heading), "{said}");
     };
     for option in options::known() {
-        let text = SHOP.replace("mode: manual", &format!("{}: x", option.name));
+        let text = SHOP.replace("mode: consistent-loose", &format!("{}: x", option.name));
         let said = said_of(&resolver(&text), &text, &format!("{{{}", option.name)).unwrap();
         leads(&said, "options", &all);
     }
@@ -116,7 +123,8 @@ fn operators_and_options_lead_to_their_pages() {
             SHOP.replace("conditions: false", &format!("conditions: {{{}: x}}", operator.label));
         let place = format!("conditions: {{{}: x", operator.label);
         let said = said_of(&resolver(&text), &text, &place[..place.len() - 3]).unwrap_or_default();
-        assert!(said.starts_with(&format!("**{}** (operator): ", operator.label)), "{said}");
+        let start = format!("**{}** (operator): ", operator.label);
+        assert!(said.starts_with(&start), "{}: {said}", operator.label);
         leads(&said, "language", &language);
     }
 }

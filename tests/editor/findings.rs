@@ -114,6 +114,30 @@ fn a_library_is_judged_by_itself_or_through_its_template() {
     client.shut_down();
 }
 
+/// Files of several folders have the same names, and nothing to do with each other.
+#[test]
+fn folders_are_apart() {
+    let folder = tempdir().unwrap();
+    for name in ["one", "two"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("one/types.yaml"), TYPES).unwrap();
+    fs::write(folder.path().join("two/types.yaml"), TYPES.replace("Shop", "Store")).unwrap();
+    let mut client = Client::new(folder.path());
+    client.open("one/shop.yaml", SHOP);
+    client.open("two/shop.yaml", SHOP);
+    assert_eq!(client.published("one/shop.yaml", 1), []);
+    let found = client.published("two/shop.yaml", 1);
+    assert_eq!(lines(&found), ["5:12 unknown-type: there is no node type `Shop`"]);
+    client.open("two/types.yaml", TYPES);
+    client.published_until("two/shop.yaml", 1, <[_]>::is_empty);
+    client.replace("two/types.yaml", 2, &TYPES.replace("Shop", "Market"));
+    client.published_until("two/shop.yaml", 1, |found| found.len() == 1);
+    client.replace("one/shop.yaml", 2, SHOP);
+    assert_eq!(client.published("one/shop.yaml", 2), []);
+    client.shut_down();
+}
+
 #[test]
 fn variants_are_looked_at_when_nobody_types() {
     let folder = tempdir().unwrap();

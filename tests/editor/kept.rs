@@ -73,6 +73,23 @@ fn an_edit_of_the_template_costs_the_template() {
     assert!(cache.judged() > judged + 50);
 }
 
+/// Resolving reads a few names of a library. Something to tell about it makes it read no more.
+#[test]
+fn what_is_told_of_a_library_parses_no_more_of_it() {
+    let mut texts = Texts::new();
+    let library = library(50).replace("node_types:", "imports: [missing.yaml]\nnode_types:");
+    texts.insert("lib/types.yaml".into(), library);
+    let template = "topology_template:\n  node_templates:\n    a: {type: Kind1}\n";
+    texts.insert("t.yaml".into(), format!("{HEAD}{template}"));
+    let cache = Arc::new(DocumentCache::default());
+    // What is secret in the lines that are shown, only the whole library says.
+    let resolver = resolver(&texts).cache(Arc::clone(&cache)).reveal_secrets();
+    let resolution = resolver.resolve().unwrap();
+    let warnings = resolution.warnings();
+    assert!(warnings.iter().any(|it| it.code.as_str() == "file" && it.span.is_some()));
+    assert_eq!(cache.parsed(), 2);
+}
+
 /// Texts of each file, in which names come and go, mean something else, are defined twice, are
 /// found through prefixes and through files that import others, and lines are broken.
 const TEMPLATES: &[&str] = &[

@@ -9,6 +9,7 @@
 )]
 
 mod asks;
+mod broken;
 mod client;
 mod commands;
 mod described;

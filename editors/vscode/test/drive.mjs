@@ -119,7 +119,8 @@ try {
   const picture = async (name) => {
     if (pictures !== undefined) {
       mkdirSync(pictures, { recursive: true });
-      // What blinks or fades is over then.
+      // What blinks or fades is over then, and nothing is pointed at.
+      await page.mouse.move(760, 60);
       await page.waitForTimeout(700);
       await page.screenshot({ path: path.join(pictures, `${name}.png`) });
     }
@@ -128,7 +129,7 @@ try {
   const command = async (name) => {
     await page.keyboard.press('F1');
     await page.locator('.quick-input-widget input').first().fill(`>${name}`);
-    await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
+    await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: name }).waitFor();
     await page.keyboard.press('Enter');
   };
 
@@ -137,10 +138,21 @@ try {
 
   const status = page.locator('.statusbar-item', { hasText: 'no preset' });
   await status.waitFor();
-  await command('Go to Next Problem in Files');
-  await page.locator('.marker-widget').waitFor();
-  await page.locator('.squiggly-error').first().waitFor();
-  assert.match(await page.locator('.marker-widget').innerText(), /Clustr/);
+  const finding = async () => {
+    await command('Go to Next Problem in Files');
+    await page.locator('.marker-widget').waitFor();
+    await page.locator('.squiggly-error').first().waitFor();
+    assert.match(await page.locator('.marker-widget').innerText(), /Clustr/);
+  };
+  await finding();
+  await page.locator('.marker-widget a', { hasText: 'unknown-type' }).click({ modifiers: ['Control'] });
+  await page.locator('.tab', { hasText: 'unknown-type' }).waitFor();
+  await page.locator('.editor-instance .view-line', { hasText: 'A type is named that is not defined' }).first().waitFor();
+  await command('View: Close Editor');
+  await page.locator('.tab', { hasText: 'unknown-type' }).waitFor({ state: 'detached' });
+  done('the code of a mistake leads to what it means');
+
+  await finding();
   await picture('finding');
   done('the mistake is underlined, and said');
 

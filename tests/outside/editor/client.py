@@ -19,7 +19,20 @@ SHOP = Path(__file__).parents[3] / "examples/shop/variable-service-template.yaml
 @pytest_lsp.fixture(config=ClientServerConfig(server_command=[CUVEE, "lsp"]))
 async def client(lsp_client: LanguageClient):
     capabilities = pytest_lsp.client_capabilities("visual-studio-code")
+    # Of an editor that does not ask, the server tells what it finds.
+    capabilities.text_document.diagnostic = None
     await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities, root_uri=SHOP.parent.as_uri()))
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest_lsp.fixture(config=ClientServerConfig(server_command=[CUVEE, "lsp"]))
+async def asking(lsp_client: LanguageClient):
+    capabilities = pytest_lsp.client_capabilities("visual-studio-code")
+    capabilities.text_document.diagnostic = types.DiagnosticClientCapabilities()
+    capabilities.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    result = await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities, root_uri=SHOP.parent.as_uri()))
+    assert result.capabilities.diagnostic_provider.inter_file_dependencies
     yield
     await lsp_client.shutdown_session()
 
@@ -114,3 +127,23 @@ async def test_what_is_shown_within_the_text(client: LanguageClient):
     assert "cluster" in [it.name for it in symbols]
     content = await client.workspace_text_document_content_async(types.TextDocumentContentParams(uri="cuvee:/codes/unknown-type"))
     assert content.text.startswith("unknown-type\n")
+
+
+@pytest.mark.asyncio
+async def test_findings_are_asked_for(asking: LanguageClient):
+    asking.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)(lambda _: None)
+    text = SHOP.read_text()
+    uri = opened(asking, text.replace("type: shop.nodes.Cache", "type: shop.nodes.Cach"))
+    document = types.TextDocumentIdentifier(uri=uri)
+    report = await asking.text_document_diagnostic_async(types.DocumentDiagnosticParams(text_document=document))
+    assert [it.code for it in report.items] == ["unknown-type"]
+    known = types.DocumentDiagnosticParams(text_document=document, previous_result_id=report.result_id)
+    assert isinstance(await asking.text_document_diagnostic_async(known), types.RelatedUnchangedDocumentDiagnosticReport)
+    version = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
+    change = types.TextDocumentContentChangeWholeDocument(text=text)
+    asking.text_document_did_change(types.DidChangeTextDocumentParams(text_document=version, content_changes=[change]))
+    report = await asking.text_document_diagnostic_async(known)
+    assert report.items == []
+    workspace = await asking.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(previous_result_ids=[]))
+    assert [it.uri for it in workspace.items if it.items] == []
+    assert uri not in asking.diagnostics

@@ -1,0 +1,148 @@
+//! Tests what editors are told at a cursor in a text that is broken there, which fixtures have as
+//! `|`: what is offered, described, found and renamed.
+
+use cuvee::Resolver;
+use cuvee::editor::{TemplateAnalysis, complete};
+use cuvee::source::MemoryFiles;
+use std::path::Path;
+
+const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+description: What a shop is made of
+node_types:
+  Shop: {derived_from: tosca.nodes.Root, properties: {port: {type: integer, required: false}}}
+";
+
+const HEAD: &str = "tosca_definitions_version: tosca_variability_1_0
+imports: [types.yaml]
+topology_template:
+  variability:
+    inputs: {live: {type: boolean, default: false}}
+  node_templates:
+    first: {type: Shop, conditions: {variability_input: live}}
+";
+
+fn at_cursor<R>(text: &str, ask: impl FnOnce(&TemplateAnalysis<'_>, &str, usize) -> R) -> R {
+    let offset = text.find('|').unwrap();
+    let text = text.replacen('|', "", 1);
+    let files = MemoryFiles::from([
+        ("types.yaml", TYPES.to_owned()),
+        ("more/base.yaml", TYPES.to_owned()),
+        ("more/notes.yaml", "a: 1\n".to_owned()),
+        ("run.sh", "true\n".to_owned()),
+        ("t.yaml", text.clone()),
+    ]);
+    let resolver = Resolver::new("t.yaml").files(files);
+    resolver.analysis(Some(("t.yaml".as_ref(), offset)), |analysis| ask(analysis, &text, offset))
+}
+
+fn offered(text: &str) -> Vec<String> {
+    at_cursor(text, |analysis, text, offset| {
+        let found = complete(analysis, "t.yaml".as_ref(), text, offset);
+        found.suggestions.into_iter().map(|it| it.label).collect()
+    })
+}
+
+/// Lines that are broken behind a word, or around it.
+const BROKEN: &[(&str, &str)] = &[
+    ("in the middle of a flow map", "    a: {type: Sh|op, properties: {port: 1\n"),
+    ("in a flow map that is not closed", "    a: {type: Shop|\n    b: {type: Shop}\n"),
+    ("in an open quote", "    a: {type: \"Shop|\n    b: {type: Shop}\n"),
+    ("in a quote of the other kind", "    a: {type: 'Shop|\n"),
+    ("behind a tab", "    a: {type:\tShop|}\n"),
+    ("in a list that is not closed", "    a: {type: [Shop|\n"),
+    ("where the block ends", "    a:\n      type: Shop|"),
+    ("before another broken line", "    a: {type: Shop|\n    b: {type: [\n"),
+];
+
+#[test]
+fn types_are_known_in_broken_lines() {
+    for (what, line) in BROKEN {
+        let text = format!("{HEAD}{line}");
+        assert!(offered(&text).iter().any(|it| it == "Shop"), "{what}");
+        at_cursor(&text, |analysis, text, offset| {
+            let path = Path::new("t.yaml");
+            let (span, said) = analysis.description(path, offset).expect(what);
+            assert!(said.starts_with("**Shop** (node type)"), "{what}: {said}");
+            assert_eq!(&text[span.start as usize..span.end as usize], "Shop", "{what}");
+            let places = analysis.places(path, offset);
+            let here = |it: &&cuvee::editor::SymbolPlace| {
+                let file = analysis.sources().file(it.span.file).path() == path;
+                file && (it.span.start as usize..=it.span.end as usize).contains(&offset)
+            };
+            assert_eq!(places.iter().filter(here).count(), 1, "{what}");
+            let defines = places.iter().filter(|it| it.defines).count();
+            assert_eq!(defines, 1, "{what}");
+            // Either all places are renamed, or none is.
+            match analysis.rename(path, offset, "Store") {
+                Ok(changes) => {
+                    let count = text.matches("Shop").count() + 1;
+                    assert_eq!(changes.len(), count, "{what}");
+                }
+                Err(why) => assert!(why.contains("broken line"), "{what}: {why}"),
+            }
+        });
+    }
+}
+
+/// A use in a line that could not be read is not forgotten: nothing is renamed.
+#[test]
+fn nothing_is_renamed_while_places_are_not_known() {
+    let text = format!("{HEAD}    b: Shop: }} Shop\n    a: {{type: Shop|}}\n");
+    at_cursor(&text, |analysis, _, offset| {
+        let why = analysis.rename("t.yaml".as_ref(), offset, "Store").unwrap_err();
+        assert_eq!(why, "`Shop` stands in a broken line, too: repair that first");
+    });
+}
+
+#[test]
+fn expressions_are_known_in_broken_lines() {
+    for line in [
+        "    a: {type: Shop, conditions: {variability_input: live|\n",
+        "    a: {type: Shop, conditions: {not: {variability_input: \"live|\n",
+        "    a: {type: Shop, conditions: [{and: [true, {variability_input: live|\n    b: {type: Shop}\n",
+    ] {
+        let text = format!("{HEAD}{line}");
+        let offers = offered(&text);
+        assert!(offers.iter().any(|it| it == "live"), "{line}: {offers:?}");
+        assert!(!offers.iter().any(|it| it == "first"), "{line}: {offers:?}");
+        at_cursor(&text, |analysis, _, offset| {
+            let path = Path::new("t.yaml");
+            let (_, said) = analysis.description(path, offset).expect(line);
+            assert!(said.starts_with("**live** (variability input): boolean"), "{line}: {said}");
+            assert_eq!(analysis.places(path, offset).len(), 3, "{line}");
+            assert_eq!(analysis.rename(path, offset, "open").unwrap().len(), 3, "{line}");
+        });
+    }
+    let operators = offered(&format!("{HEAD}    a: {{type: Shop, conditions: {{no|\n"));
+    assert!(operators.iter().any(|it| it == "not") && !operators.iter().any(|it| it == "type"));
+}
+
+#[test]
+fn imports_name_files() {
+    let head = "tosca_definitions_version: tosca_simple_yaml_1_3\n";
+    for (line, wanted) in [
+        ("imports: [|]\n", &["more/", "types.yaml"][..]),
+        ("imports: [|\n", &["more/", "types.yaml"]),
+        ("imports:\n  - ty|\n", &["more/", "types.yaml"]),
+        ("imports:\n  - \"|\n", &["more/", "types.yaml"]),
+        ("imports:\n  - more/|\n", &["base.yaml"]),
+        ("imports:\n  - {file: more/ba|\n", &["base.yaml"]),
+        ("imports:\n  - file: |\n", &["more/", "types.yaml"]),
+        ("imports:\n  - nowhere/|\n", &[]),
+    ] {
+        let text = format!("{head}{line}topology_template: {{node_templates: {{}}}}\n");
+        let labels = offered(&text);
+        let keynames = ["file", "namespace_prefix", "namespace_uri", "repository", "conditions"];
+        let files: Vec<_> = labels.iter().filter(|it| !keynames.contains(&&***it)).collect();
+        assert_eq!(files, wanted, "{line}");
+    }
+    let text = format!("{head}imports: [types|.yaml\n");
+    at_cursor(&text, |analysis, text, offset| {
+        let (span, said) = analysis.description("t.yaml".as_ref(), offset).unwrap();
+        assert_eq!(said, "**types.yaml**: 1 type\n\nWhat a shop is made of");
+        assert_eq!(&text[span.start as usize..span.end as usize], "types.yaml");
+        assert!(analysis.rename("t.yaml".as_ref(), offset, "x").is_err());
+    });
+    let artifact = format!("{HEAD}    a:\n      type: Shop\n      artifacts: {{run: {{file: r|\n");
+    assert!(offered(&artifact).iter().any(|it| it == "run.sh"));
+}
