@@ -1,7 +1,7 @@
 //! Says what may be written at a place.
 
 use super::TemplateAnalysis;
-use super::grammar::{HeldContent, MapGrammar, MemberKind, NameFamily, NamedFile};
+use super::grammar::{FilePurpose, HeldContent, MapGrammar, MemberKind, NameFamily};
 use super::symbols::SymbolKey;
 use super::walk::{TypedEntity, Word, WordRole, member_of, walk};
 use crate::tosca::types::profile;
@@ -205,7 +205,7 @@ impl Suggesting<'_, '_> {
 
     /// Suggests what is in a folder, which is named from the file: folders, and files that may be
     /// meant.
-    fn files(&mut self, named: NamedFile, folder: &str) {
+    fn files(&mut self, named: FilePurpose, folder: &str) {
         let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let Some(loaded) = &self.analysis.mended.loaded else { return };
         let here = normalize(&self.path.parent().unwrap_or(self.path).join(folder));
@@ -213,8 +213,8 @@ impl Suggesting<'_, '_> {
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             let is_plain = !name.starts_with('.') && name.chars().all(is_inner);
             let is_meant = || match named {
-                NamedFile::Import => path != *self.path && loaded.is_service_template(&path),
-                NamedFile::Artifact => true,
+                FilePurpose::Import => path != *self.path && loaded.is_service_template(&path),
+                FilePurpose::Artifact => true,
             };
             if is_plain && is_folder {
                 self.add(&format!("{name}/"), SuggestionKind::File, None);

@@ -1,7 +1,7 @@
 //! Describes what stands at a place, for people who point at it.
 
 use super::TemplateAnalysis;
-use super::grammar::{MemberKind, NameFamily, NamedFile};
+use super::grammar::{FilePurpose, MemberKind, NameFamily};
 use super::symbols::{SymbolKey, inner};
 use super::walk::{WordRole, walk_as};
 use crate::diagnostic::page;
@@ -75,7 +75,7 @@ impl TemplateAnalysis<'_> {
                     }
                 }
             }
-            WordRole::FileName(NamedFile::Import) => {
+            WordRole::FileName(FilePurpose::Import) => {
                 self.describe_import(path, word.node.text()?)?
             }
             _ => return None,

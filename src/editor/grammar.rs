@@ -69,9 +69,9 @@ impl MemberKind {
     }
 }
 
-/// What a file is that is named by its path.
+/// What a file is for that is named by its path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NamedFile {
+pub(crate) enum FilePurpose {
     /// A service template.
     Import,
     /// Any file.
@@ -102,9 +102,9 @@ pub(crate) enum HeldContent {
     /// A value that is assigned; or a map that says more, as variability lets lists of them say.
     Assigned,
     /// The path of a file, or a map that says more.
-    FileOr(NamedFile, &'static MapGrammar),
+    FileOr(FilePurpose, &'static MapGrammar),
     /// The path of a file.
-    File(NamedFile),
+    File(FilePurpose),
     /// One of these words.
     Words(&'static [&'static str]),
     /// True or false.
@@ -229,7 +229,7 @@ pub(crate) static SERVICE: MapGrammar = with(
     &variable::SERVICE,
     &[
         ("tosca_definitions_version", HeldContent::Version),
-        ("imports", List(&HeldContent::FileOr(NamedFile::Import, &IMPORT))),
+        ("imports", List(&HeldContent::FileOr(FilePurpose::Import, &IMPORT))),
         ("repositories", Defined(NameFamily::Repository, &Map(&REPOSITORY))),
         ("data_types", Defined(NameFamily::Type(Family::Data), &Map(&DATA_TYPE))),
         ("artifact_types", Defined(NameFamily::Type(Family::Artifact), &Map(&ARTIFACT_TYPE))),
@@ -249,7 +249,7 @@ pub(crate) static SERVICE: MapGrammar = with(
 static IMPORT: MapGrammar = with(
     &variable::IMPORT,
     &[
-        ("file", HeldContent::File(NamedFile::Import)),
+        ("file", HeldContent::File(FilePurpose::Import)),
         ("repository", Name(&[NameFamily::Repository])),
     ],
 );
@@ -350,7 +350,7 @@ static NODE_TYPE: MapGrammar = of(
         ("capabilities", CAPABILITY_DEFINITIONS),
         ("requirements", REQUIREMENT_DEFINITIONS),
         ("interfaces", OWN_INTERFACES),
-        ("artifacts", Named(&[], &HeldContent::FileOr(NamedFile::Artifact, &ARTIFACT))),
+        ("artifacts", Named(&[], &HeldContent::FileOr(FilePurpose::Artifact, &ARTIFACT))),
     ],
 )
 .defining(Family::Node);
@@ -457,7 +457,7 @@ static NODE: MapGrammar = with(
         ),
         ("capabilities", Named(&[Member(MemberKind::Capability)], &Map(&CAPABILITY_ASSIGNMENT))),
         ("interfaces", Named(&[Member(MemberKind::Interface)], &Map(&INTERFACE))),
-        ("artifacts", Named(&[], &HeldContent::FileOr(NamedFile::Artifact, &ARTIFACT))),
+        ("artifacts", Named(&[], &HeldContent::FileOr(FilePurpose::Artifact, &ARTIFACT))),
         ("directives", List(&Words(&["substitute", "select"]))),
         ("node_filter", Map(&FILTER)),
         ("technology", Alternatives(&[], &TECHNOLOGY)),
@@ -478,7 +478,7 @@ static ARTIFACT: MapGrammar = with(
     &variable::ARTIFACT,
     &[
         ("type", Name(ARTIFACTS)),
-        ("file", HeldContent::File(NamedFile::Artifact)),
+        ("file", HeldContent::File(FilePurpose::Artifact)),
         ("repository", Name(&[NameFamily::Repository])),
         ("properties", Named(&[], &Value)),
     ],

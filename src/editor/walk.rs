@@ -1,7 +1,7 @@
 //! Walks through a file by its grammar, and says of each word what it is.
 
 use super::grammar::{
-    HeldContent, MapGrammar, MemberKind, NameFamily, NamedFile, RULE, SERVICE, WRAPPED,
+    FilePurpose, HeldContent, MapGrammar, MemberKind, NameFamily, RULE, SERVICE, WRAPPED,
 };
 use crate::tosca::Family;
 use crate::variability::element::ElementKind;
@@ -28,7 +28,7 @@ pub(crate) enum WordRole {
     Truth,
     Version,
     /// The path of a file.
-    FileName(NamedFile),
+    FileName(FilePurpose),
 }
 
 /// A word, with what is around it.

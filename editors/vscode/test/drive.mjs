@@ -129,7 +129,7 @@ try {
   const command = async (name) => {
     await page.keyboard.press('F1');
     await page.locator('.quick-input-widget input').first().fill(`>${name}`);
-    await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: name }).waitFor();
+    await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
     await page.keyboard.press('Enter');
   };
 
@@ -148,7 +148,7 @@ try {
   await page.locator('.marker-widget a', { hasText: 'unknown-type' }).click({ modifiers: ['Control'] });
   await page.locator('.tab', { hasText: 'unknown-type' }).waitFor();
   await page.locator('.editor-instance .view-line', { hasText: 'A type is named that is not defined' }).first().waitFor();
-  await command('View: Close Editor');
+  await page.locator('.tab', { hasText: 'unknown-type' }).first().click({ button: 'middle' });
   await page.locator('.tab', { hasText: 'unknown-type' }).waitFor({ state: 'detached' });
   done('the code of a mistake leads to what it means');
 
