@@ -481,7 +481,7 @@ fn operators() -> String {
     let mut said = BTreeSet::new();
     for section in chapters().iter().flat_map(|chapter| &chapter.sections) {
         for row in &section.rows {
-            let operator = row.of.all().into_iter().find_map(|it| it.strip_prefix("operator "));
+            let operator = row.of.all().iter().find_map(|it| it.strip_prefix("operator "));
             let (Some(operator), Some(text)) = (operator, &row.text) else { continue };
             if said.insert(operator.to_owned()) {
                 writeln!(lines, "{operator}\t{}\t{text}", anchor(&section.title)).unwrap();

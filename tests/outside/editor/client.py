@@ -131,7 +131,6 @@ async def test_what_is_shown_within_the_text(client: LanguageClient):
 
 @pytest.mark.asyncio
 async def test_findings_are_asked_for(asking: LanguageClient):
-    asking.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)(lambda _: None)
     text = SHOP.read_text()
     uri = opened(asking, text.replace("type: shop.nodes.Cache", "type: shop.nodes.Cach"))
     document = types.TextDocumentIdentifier(uri=uri)
@@ -143,7 +142,7 @@ async def test_findings_are_asked_for(asking: LanguageClient):
     change = types.TextDocumentContentChangeWholeDocument(text=text)
     asking.text_document_did_change(types.DidChangeTextDocumentParams(text_document=version, content_changes=[change]))
     report = await asking.text_document_diagnostic_async(known)
-    assert report.items == []
+    assert not report.items and report.result_id != known.previous_result_id
     workspace = await asking.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(previous_result_ids=[]))
     assert [it.uri for it in workspace.items if it.items] == []
     assert uri not in asking.diagnostics
