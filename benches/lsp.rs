@@ -75,8 +75,9 @@ fn row(what: &str, folder: &Path, name: &str, changes: usize) {
         start.elapsed()
     });
     let texts = share(texts.collect());
-    let line = text.lines().position(|line| line.contains(" type: ")).unwrap();
-    let column = text.lines().nth(line).unwrap().find(" type: ").unwrap() + " type: ".len();
+    let word = [" type: ", "{type: "].into_iter().find(|word| text.contains(word)).unwrap();
+    let line = text.lines().position(|line| line.contains(word)).unwrap();
+    let column = text.lines().nth(line).unwrap().find(word).unwrap() + word.len();
     let words = (0..WORDS).map(|_| {
         let start = Instant::now();
         change(&mut client);

@@ -60,7 +60,8 @@ impl Resolver {
         let progress = &mut self.progress.clone();
         let StageDiagnostics { text, .. } =
             validate::validate(loaded, &choice, Stage::Text, progress);
-        let Some(text) = text else { return whole };
+        let Some(mut text) = text else { return whole };
+        loaded.settle(&mut text);
         let sources = mended.sources();
         let mut text = mended.in_typed(text, loaded.sources());
         text.extend(mended.syntax(&sources));

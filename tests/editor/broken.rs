@@ -146,3 +146,18 @@ fn imports_name_files() {
     let artifact = format!("{HEAD}    a:\n      type: Shop\n      artifacts: {{run: {{file: r|\n");
     assert!(offered(&artifact).iter().any(|it| it == "run.sh"));
 }
+
+/// Whether a text is broken or not, findings in files of TOSCA 2.0 cite that standard.
+#[test]
+fn findings_cite_the_standard_of_their_file() {
+    let head = "tosca_definitions_version: tosca_2_0\nservice_template:\n  node_templates:\n";
+    for rest in ["", "    b: {type: [\n"] {
+        let text = format!("{head}    a: {{type: Missing}}\n{rest}");
+        let files = MemoryFiles::from([("t.yaml", text)]);
+        let typed = Resolver::new("t.yaml").files(files).validate_typed(None);
+        let found = typed.text().unwrap();
+        let missing = found.iter().find(|it| it.code.as_str() == "unknown-type").unwrap();
+        let rule = missing.rule.as_ref().unwrap().to_string();
+        assert!(rule.contains("TOSCA 2.0") || rule.contains("Version 2.0"), "{rest}: {rule}");
+    }
+}
