@@ -10,7 +10,7 @@ use cuvee::explore::Answer;
 use cuvee::output::convert::ConversionDialect;
 use cuvee::output::convert::ConversionFormat;
 use cuvee::output::convert::ConversionQuery;
-use cuvee::source::csar::is_archive;
+use cuvee::source::csar::is_written_archive;
 use cuvee::{Failure, Resolver};
 use std::path::Path;
 use std::process::ExitCode;
@@ -110,7 +110,7 @@ fn target(output: Option<&Path>) -> ConvertTarget<'_> {
     let Some(path) = output.filter(|path| !output::is_stdout(path)) else {
         return ConvertTarget::Document(None);
     };
-    if is_archive(path) {
+    if is_written_archive(path) {
         return ConvertTarget::Archive(path);
     }
     let is_called_directory =

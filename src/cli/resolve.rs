@@ -6,7 +6,7 @@ use super::reporter::Reporter;
 use super::{Outcome, format, output, rejected, select, streams, watch};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::SourceMap;
-use cuvee::source::csar::is_archive;
+use cuvee::source::csar::is_written_archive;
 use cuvee::{Failure, Resolution, Resolver};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
         ));
     }
     output::clean_up_on_interrupt();
-    let packed = args.output.as_deref().is_some_and(is_archive);
+    let packed = args.output.as_deref().is_some_and(is_written_archive);
     let format = match packed {
         true => ResultFormat::Yaml,
         false => format::chosen(args.format, args.output.as_deref())?.unwrap_or(ResultFormat::Yaml),
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ResolveArgs, watch: &WatchArgs, reporter: &Reporter) ->
     })?;
     watch::phase("saving");
     let target = args.output.as_deref();
-    let file = target.filter(|target| !is_archive(target));
+    let file = target.filter(|target| !is_written_archive(target));
     if let Some(directory) = file.and_then(output::directory_of) {
         resolution.relocate(directory);
     }
@@ -136,8 +136,8 @@ fn warnings(resolution: &Resolution, accept_unproven: bool) -> Vec<Diagnostic> {
 /// Whether the archive would be written into the directory that it packs, under a name that is
 /// packed as well.
 fn packs_itself(template: &Path, target: &Path) -> bool {
-    let is_packed =
-        is_archive(target) && target.extension().is_none_or(|extension| extension != "csar");
+    let is_packed = is_written_archive(target)
+        && target.extension().is_none_or(|extension| extension != "csar");
     let directory =
         target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let below = || Some(directory.canonicalize().ok()?.starts_with(template.canonicalize().ok()?));

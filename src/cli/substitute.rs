@@ -11,7 +11,7 @@ use cuvee::deploy::instance::{StoredInstance, read_model};
 use cuvee::deploy::substitute::{SubstitutionExplanation, SubstitutionQuery, human};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::source::FileSystem;
-use cuvee::source::csar::is_archive;
+use cuvee::source::csar::is_written_archive;
 use cuvee::{Failure, Resolver};
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// Selects nodes, fulfils requirements, substitutes nodes, and writes the result.
 pub(crate) fn run(args: &SubstituteArgs, watch: &WatchArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
-    if args.nest && !args.output.as_deref().is_some_and(is_archive) {
+    if args.nest && !args.output.as_deref().is_some_and(is_written_archive) {
         let error = Diagnostic::error(
             Code::Usage,
             "`--nest` writes an archive and needs a file name for it",
@@ -61,15 +61,15 @@ pub(crate) fn run(args: &SubstituteArgs, watch: &WatchArgs, reporter: &Reporter)
     reporter.report(result.warnings(), result.source_map());
     let target = args.output.as_deref();
     if let Some(directory) =
-        target.filter(|target| !is_archive(target)).and_then(output::directory_of)
+        target.filter(|target| !is_written_archive(target)).and_then(output::directory_of)
     {
         result.relocate(directory);
     }
     let content = match format {
         _ if let Some(archive) = nested => archive,
         _ if args.explain => explained(&substituted.explained, format).into_bytes(),
-        _ if target.is_some_and(is_archive) && args.with.is_empty() => result.to_csar()?,
-        _ if target.is_some_and(is_archive) => result.to_csar_of_files()?,
+        _ if target.is_some_and(is_written_archive) && args.with.is_empty() => result.to_csar()?,
+        _ if target.is_some_and(is_written_archive) => result.to_csar_of_files()?,
         SubstituteFormat::Json => result.to_json().into_bytes(),
         SubstituteFormat::Human | SubstituteFormat::Yaml => result.to_yaml().as_bytes().to_vec(),
     };
@@ -87,7 +87,7 @@ fn wanted(args: &SubstituteArgs) -> Result<SubstituteFormat, Failure> {
         true => (SubstituteFormat::Human, SubstituteFormat::Yaml),
         false => (SubstituteFormat::Yaml, SubstituteFormat::Human),
     };
-    let file = args.output.as_deref().filter(|file| !is_archive(file));
+    let file = args.output.as_deref().filter(|file| !is_written_archive(file));
     let format = format::chosen(args.format, file)?.unwrap_or(default);
     if format == wrong {
         let (what, formats) = match args.explain {

@@ -202,7 +202,10 @@ impl Resolver {
         warnings.0.extend(more.0);
         let roots = candidates.iter().map(|(candidate, _)| Out::Source(candidate.template.root));
         left_out(broken, roots.chain([documents.written.clone()]), &types, &mut warnings)?;
+        let inputs = documents.inputs.iter();
+        let inputs = inputs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let settings = SubstitutionSettings {
+            inputs: &inputs,
             types: &types,
             sources: loaded.sources(),
             chosen: &query.chosen,

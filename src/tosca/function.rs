@@ -70,7 +70,7 @@ impl Function {
         let Value::Map(entries) = value else { return None };
         let [(name, arguments)] = &**entries else { return None };
         // Functions of TOSCA 2.0 have a `$` before their names.
-        let function = Self::named(name.strip_prefix('$').unwrap_or(name))?;
+        let function = Self::named(v2_0::function_name(name).unwrap_or(name))?;
         let takes = match arguments {
             Value::List(_) => true,
             Value::String(_) => function.takes_name(),
@@ -211,8 +211,7 @@ pub(crate) fn function_in(value: &Value) -> Option<&str> {
     /// The function of TOSCA 2.0 that a map calls. The mark of secrets is none.
     fn of_2_0(entries: &[(Arc<str>, Value)]) -> Option<&str> {
         let [(name, _)] = entries else { return None };
-        let name = name.strip_prefix('$').filter(|name| *name != "sensitive")?;
-        (!name.is_empty() && !name.starts_with('$')).then_some(name)
+        v2_0::function_name(name).filter(|name| *name != "sensitive")
     }
     match value {
         Value::List(items) => items.iter().find_map(function_in),
@@ -249,48 +248,12 @@ fn arguments_2_0(function: Function, operand: Node<'_>) -> Option<Arguments<'_>>
         (Function::GetInput, [input, path @ ..]) => {
             Some(Arguments::Input(step(*input).ok()?, steps(path).ok()?))
         }
-        (Function::GetProperty | Function::GetAttribute, [entity, path @ ..]) => {
-            let is_end = |node: &Node<'_>| matches!(node.as_str(), Some("SOURCE" | "TARGET"));
-            let (entity, path) = match path {
-                [end, rest @ ..] if is_end(end) && entity.as_str() == Some("SELF") => (end, rest),
-                _ => (entity, path),
-            };
-            let path = path_2_0(path)?;
-            (!path.is_empty()).then_some(())?;
-            Some(Arguments::Path(name(*entity).ok()?, steps(&path).ok()?))
+        (Function::GetProperty | Function::GetAttribute, path) => {
+            let path = v2_0::simple_path(path)?;
+            let (entity, path) = path.split_first().filter(|(_, path)| !path.is_empty())?;
+            Some(Arguments::Path(name(*entity).ok()?, steps(path).ok()?))
         }
         _ => None,
-    }
-}
-
-/// A path of TOSCA 2.0 behind its entity (section 10.3), as version 1.3 writes it: through a
-/// capability, through the target of a requirement's first relation, or to the entity itself.
-fn path_2_0<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
-    let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
-    match path {
-        // The node of this index among those of its template is as the others are.
-        [index, rest @ ..] if matches!(index.scalar(), Some(Scalar::Int(_))) => path_2_0(rest),
-        [all, ..] if is(all, "ALL") => None,
-        [capability, name, rest @ ..] if is(capability, "CAPABILITY") => {
-            let is_context = rest.first().is_none_or(|next| is(next, "RELATIONSHIP"));
-            (!is_context).then(|| [&[*name], rest].concat())
-        }
-        [relationship, name, rest @ ..] if is(relationship, "RELATIONSHIP") => {
-            let first = rest.first().is_some_and(|it| matches!(it.scalar(), Some(Scalar::Int(0))));
-            match if first { &rest[1..] } else { rest } {
-                [target, rest @ ..]
-                    if is(target, "TARGET")
-                        && !rest.first().is_some_and(|next| {
-                            is(next, "CAPABILITY") || is(next, "RELATIONSHIP")
-                        }) =>
-                {
-                    Some([&[*name], rest].concat())
-                }
-                _ => None,
-            }
-        }
-        [source, ..] if is(source, "SOURCE") || is(source, "TARGET") => None,
-        own => Some(own.to_vec()),
     }
 }
 

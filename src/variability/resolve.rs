@@ -138,6 +138,8 @@ pub(crate) struct VariantDocuments<'i> {
     /// The document with the values of its functions, if the choice asks for that and has the
     /// inputs that they need.
     pub evaluated: Option<Out<'i>>,
+    /// The given values of topology inputs, if functions have values.
+    pub inputs: DeploymentValues<'i>,
     /// The weight of each node.
     pub weights: Vec<(&'i str, Decimal)>,
     /// The proven lower bound of the weight of all variants of the choice.
@@ -172,11 +174,8 @@ pub(crate) fn documents<'i>(
         let mut evaluator = prepared.evaluator();
         let variant = decide(&prepared, &mut evaluator, how, progress, &mut warnings)?;
         look(&prepared, &variant.presence);
-        let mut emit = |deployment| {
-            let emitted =
-                emitted(&prepared, choice, deployment, &mut evaluator, &variant.presence)?;
-            Ok::<_, Diagnostics>(emitted.0)
-        };
+        let mut emit =
+            |deployment| emitted(&prepared, choice, deployment, &mut evaluator, &variant.presence);
         let evaluated = match deployment.as_deref().map(|deployment| emit(Some(deployment))) {
             // The caller can do without values that depend on missing inputs.
             Some(Err(errors)) if errors.0.iter().all(is_missing_input) => None,
@@ -186,7 +185,9 @@ pub(crate) fn documents<'i>(
         let weights = nodes.map(|node| (node.template.declared.name, node.template.weight));
         let weights = weights.collect();
         let least_weight = least_weight(&variant.optima);
-        Ok(VariantDocuments { written: emit(None)?, evaluated, weights, least_weight })
+        let (evaluated, inputs) = evaluated.unzip();
+        let (written, inputs) = (emit(None)?.0, inputs.unwrap_or_default());
+        Ok(VariantDocuments { written, evaluated, inputs, weights, least_weight })
     };
     match found() {
         Ok(documents) => Ok((documents, warnings)),

@@ -41,6 +41,7 @@ mod instance_targets;
 mod plan;
 mod plan_formats;
 mod plan_laws;
+mod representations;
 mod substitute;
 mod substitute_laws;
 mod substitute_relations;

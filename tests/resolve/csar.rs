@@ -500,6 +500,136 @@ mod refuses {
     }
 }
 
+mod tarballs {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use tar::{Builder, EntryType, Header};
+
+    fn add(tar: &mut Builder<Vec<u8>>, name: &str, kind: EntryType, content: &[u8]) {
+        let mut header = Header::new_ustar();
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(kind);
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        tar.append(&header, content).unwrap();
+    }
+
+    fn tar<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> Vec<u8> {
+        let mut tar = Builder::new(Vec::new());
+        for (name, text) in files {
+            add(&mut tar, name, EntryType::Regular, text.as_bytes());
+        }
+        tar.into_inner().unwrap()
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    fn entry(name: &str, kind: EntryType) -> Vec<u8> {
+        let mut tar = Builder::new(Vec::new());
+        add(&mut tar, name, kind, b"");
+        tar.into_inner().unwrap()
+    }
+
+    /// What `tar -cf shop.tar .` writes.
+    fn shop() -> Vec<u8> {
+        let mut tar = Builder::new(Vec::new());
+        add(&mut tar, "./", EntryType::Directory, b"");
+        add(&mut tar, "./lib/", EntryType::Directory, b"");
+        for (name, text) in FILES {
+            add(&mut tar, &format!("./{name}"), EntryType::Regular, text.as_bytes());
+        }
+        tar.into_inner().unwrap()
+    }
+
+    #[test]
+    fn are_read_as_zip_files_are() {
+        let resolved = |name: &str, bytes: Vec<u8>| {
+            let files = MemoryFiles::from([(name, bytes)]);
+            Resolver::new(name).files(files).preset("prod").resolve().unwrap()
+        };
+        let zipped = resolved("shop.csar", shop_with(&[]));
+        for name in ["shop.tar", "shop.csar", "SHOP.TAR", "shop.zip"] {
+            assert_eq!(resolved(name, shop()).to_yaml(), zipped.to_yaml(), "{name}");
+        }
+        for name in ["shop.tar.gz", "shop.tgz", "shop.csar"] {
+            let tarball = resolved(name, gzip(&shop()));
+            assert_eq!(tarball.to_yaml(), zipped.to_yaml(), "{name}");
+            assert_eq!(unzip(tarball.to_csar().unwrap()), unzip(zipped.to_csar().unwrap()));
+        }
+    }
+
+    #[test]
+    fn what_is_unsafe_is_refused() {
+        let cases = [
+            (tar([("../a", "")]), "its entry `../a` leads out of its directory by `..`"),
+            (tar([("/a", "")]), "its entry `/a` is an absolute path"),
+            (tar([("a", ""), ("./a", "")]), "its entry `./a` is there twice"),
+            (tar([("a", ""), ("a/b", "")]), "its entry `a/b` is in a directory that is a file"),
+            (
+                entry("a", EntryType::Symlink),
+                "its entry `a` is a link, a device or of another rare kind",
+            ),
+            (
+                entry("a", EntryType::Char),
+                "its entry `a` is a link, a device or of another rare kind",
+            ),
+            (gzip(&vec![0; 8 << 20]), "it would become more than 200 times larger"),
+            (gzip(b""), "it is no tarball that can be read: it has no entries"),
+        ];
+        for (bytes, why) in cases {
+            assert_eq!(refusal(bytes), why);
+        }
+        let short = gzip(&shop());
+        assert!(refusal(short[..short.len() / 2].to_vec()).starts_with("it is no gzip file"));
+        let none = Archive::new("shop.tar", SHOP.into(), &Limits::default()).unwrap_err();
+        assert!(none.0[0].message.starts_with("`shop.tar` is refused: it is no tarball"));
+    }
+
+    #[test]
+    fn limits_hold() {
+        let bytes = tar([("a", "12345"), ("b", "12345")]);
+        let limited = |limits: Limits| refusals(bytes.clone(), &limits).join("\n");
+        let none = Limits::default;
+        assert_eq!(limited(Limits { entries: 1, ..none() }), "it has more than 1 entries");
+        let entries = "its entry `a` is larger than 0 MiB\nits entry `b` is larger than 0 MiB";
+        assert_eq!(limited(Limits { entry: 4, ..none() }), entries);
+        let total = "its entries are larger than 0 MiB together";
+        assert_eq!(limited(Limits { total: 9, ..none() }), total);
+        assert_eq!(refusals(gzip(&bytes), &Limits { total: 9, ..none() }), [total]);
+        let limits = Limits { entries: 2, entry: 5, total: 10, ..none() };
+        assert!(Archive::new("shop.tar", bytes, &limits).is_ok());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn nothing_panics_on_a_broken_one(
+            edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+            cut in proptest::option::of(any::<prop::sample::Index>()),
+            is_packed in any::<bool>(),
+        ) {
+            let mut bytes = if is_packed { gzip(&shop()) } else { shop() };
+            for (at, byte) in edits {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Some(cut) = cut {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            if let Ok(archive) = Archive::new("shop.tar", bytes, &Limits::default()) {
+                walk(&archive);
+            }
+        }
+    }
+}
+
 mod writes {
     use super::*;
 

@@ -974,7 +974,8 @@ impl CommandLine {
     fn misuse(&self) -> Option<&'static str> {
         match &self.command {
             Command::Resolve(args) => {
-                let archive = args.output.as_deref().is_some_and(cuvee::source::csar::is_archive);
+                let archive =
+                    args.output.as_deref().is_some_and(cuvee::source::csar::is_written_archive);
                 let json = archive && args.format == Some(ResultFormat::Json);
                 json.then_some("an archive holds YAML, so `--format json` does not go with it")
             }

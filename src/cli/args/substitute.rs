@@ -86,7 +86,7 @@ fn candidate(text: &str) -> Result<(String, String, Option<String>), String> {
     if node.is_empty() || file.is_empty() {
         return Err(example.into());
     }
-    let endings = [".yaml", ".yml", ".csar", ".zip"];
+    let endings = [".yaml", ".yml", ".csar", ".zip", ".tar", ".tar.gz", ".tgz"];
     let is_file = |text: &str| endings.iter().any(|ending| text.ends_with(ending));
     let (file, preset) = match file.rsplit_once(':') {
         Some((file, preset)) if is_file(file) => (file, Some(preset.to_owned())),

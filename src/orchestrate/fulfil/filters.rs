@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// The owner of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum FilterOwner {
+pub(crate) enum FilterOwner {
     /// A node that is to be selected.
     Node(NodeIndex),
     /// The assigned properties of such a node, as a filter.
@@ -21,7 +21,7 @@ pub(super) enum FilterOwner {
 }
 
 /// The texts of all filters of a document.
-pub(super) struct FilterTexts<'a> {
+pub(crate) struct FilterTexts<'a> {
     texts: Vec<(FilterOwner, FilterText<'a>)>,
 }
 
@@ -32,14 +32,14 @@ enum FilterText<'a> {
 }
 
 /// A filter that can be checked, and its place for parts that have none.
-pub(super) struct PlacedFilter<'f> {
+pub(crate) struct PlacedFilter<'f> {
     pub filter: NodeFilter<'f>,
     pub at: Span,
 }
 
 impl<'a> FilterTexts<'a> {
     /// The filters of a document with this topology.
-    pub(super) fn of(document: OutNode<'_, 'a>, topology: &Topology) -> Self {
+    pub(crate) fn of(document: OutNode<'_, 'a>, topology: &Topology) -> Self {
         let mut texts = Self { texts: Vec::new() };
         let body = document.get("topology_template").and_then(|body| body.get("node_templates"));
         let nodes = body.map(OutNode::entries).unwrap_or_default();
@@ -91,7 +91,7 @@ impl<'a> FilterTexts<'a> {
     }
 
     /// Reads the filters. Validation reports errors in how they are written.
-    pub(super) fn read(&self) -> FxHashMap<FilterOwner, PlacedFilter<'_>> {
+    pub(crate) fn read(&self) -> FxHashMap<FilterOwner, PlacedFilter<'_>> {
         self.texts.iter().map(|(owner, text)| (*owner, text.read(*owner))).collect()
     }
 }

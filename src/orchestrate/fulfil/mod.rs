@@ -19,6 +19,7 @@ mod told;
 mod uses;
 mod write;
 
+pub(crate) use filters::{FilterOwner, FilterTexts, PlacedFilter};
 pub use inventory::{Inventory, InventoryCapability, InventoryNode};
 pub(crate) use slots::assigned_count;
 pub(crate) use subject::NodeSubject;
@@ -31,7 +32,6 @@ use crate::tosca::types::schemas::Schemas;
 use crate::tosca::{TypeId, Types};
 use cuvee_sat::solve::SolverSettings;
 use cuvee_text::yaml::OutNode;
-use filters::FilterTexts;
 use incoming::IncomingUses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use slots::{OpenDemands, SlotDemand, slots};

@@ -5,7 +5,7 @@ use super::inventory::node_type;
 use super::uses::{assigned_type, file_of};
 use super::{FulfilQuestion, instance_uri, is_to_be_selected, is_to_be_substituted};
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
-use crate::tosca::requirement::AssignedCount;
+use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::types::Part;
 use crate::tosca::{Family, RequirementDefinition, TypeId, TypeRef, Types};
 use cuvee_text::source::FileId;
@@ -207,7 +207,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         found: &mut Vec<SlotDemand<'q>>,
     ) {
         let definition = &part.definition;
-        let min = definition.occurrences.map_or(1, |occurrences| occurrences.min);
+        let min = bounds(definition).min;
         let copies = self.question.topology.node(self.source).copy.is_some();
         if min > 0 && !copies {
             let occurs = AssignedCount { min, max: Some(min) };

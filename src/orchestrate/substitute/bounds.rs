@@ -15,9 +15,15 @@ use rustc_hash::FxHashMap;
 ///
 /// # Errors
 /// `too-many-relations` and `incompatible-requirement`.
-pub(super) fn keep_bounds(topology: &Topology, types: &Types<'_>) -> Result<(), Diagnostics> {
+pub(super) fn keep_bounds(
+    topology: &Topology,
+    types: &Types<'_>,
+    is_2_0: bool,
+) -> Result<(), Diagnostics> {
     let mut errors = Diagnostics::default();
-    for node in topology.nodes.iter().filter(|node| is_substituted(node) && node.copy.is_none()) {
+    // In TOSCA 2.0 functions may say how often requirements are assigned, which is known by now.
+    let is_kept = |node: &&TopologyNode| (is_2_0 || is_substituted(node)) && node.copy.is_none();
+    for node in topology.nodes.iter().filter(is_kept) {
         let Some(kind) = kind_of(types, node) else { continue };
         let mut assigned: FxHashMap<&str, Vec<&TopologyRelation>> = FxHashMap::default();
         let relations = node.relations.iter().map(|&id| topology.relation(id));

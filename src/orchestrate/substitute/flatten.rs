@@ -426,15 +426,17 @@ impl<'a> Flattening<'_, '_, 'a> {
         all
     }
 
+    /// Whether a name is that of a relationship template of a substituting template.
+    pub(super) fn is_relationship(&self, chosen: usize, name: &str) -> bool {
+        let templates = self.chosen[chosen].variant.view.section("relationship_templates");
+        templates.is_some_and(|templates| entry(&templates, name).is_some())
+    }
+
     /// Prefixes the name of a relationship template with that of the replaced node.
     fn rename_relationship(&self, chosen: usize, body: &mut MapEntries<'a>) {
-        let templates = self.chosen[chosen].variant.view.section("relationship_templates");
         for (_, value) in body.iter_mut().filter(|(key, _)| key_name(key) == "relationship") {
             let name = OutNode::root(value).text().map(|name| name.into_owned());
-            let named = name.filter(|name| {
-                templates.as_ref().is_some_and(|templates| entry(templates, name).is_some())
-            });
-            if let Some(name) = named {
+            if let Some(name) = name.filter(|name| self.is_relationship(chosen, name)) {
                 *value = Out::String(self.prefixed(chosen, &name).into());
             }
         }
@@ -604,7 +606,7 @@ fn substituting(all: &mut MapEntries<'_>, outer: &ViewedNode<'_>) {
 }
 
 /// Sets the target of an assignment, and one of the target's capabilities.
-fn lead(body: &mut MapEntries<'_>, target: &str, capability: Option<&str>) {
+pub(super) fn lead(body: &mut MapEntries<'_>, target: &str, capability: Option<&str>) {
     let name = |text: &str| Out::String(text.to_owned().into());
     match body.iter_mut().find(|(key, _)| key_name(key) == "node") {
         Some((_, node)) => *node = name(target),
@@ -619,7 +621,7 @@ fn lead(body: &mut MapEntries<'_>, target: &str, capability: Option<&str>) {
 }
 
 /// The body of an assignment, in short form if it has only a target.
-fn written<'a>(old: Option<&Out<'a>>, mut body: MapEntries<'a>) -> Out<'a> {
+pub(super) fn written<'a>(old: Option<&Out<'a>>, mut body: MapEntries<'a>) -> Out<'a> {
     if let [(key, _)] = &*body
         && key_name(key) == "node"
     {
@@ -638,7 +640,7 @@ fn named<'a>(requirement: &str, body: Out<'a>) -> Out<'a> {
 }
 
 /// An assignment with another body.
-fn with_body<'a>(item: &Out<'a>, body: Out<'a>) -> Out<'a> {
+pub(super) fn with_body<'a>(item: &Out<'a>, body: Out<'a>) -> Out<'a> {
     let mut all = entries(item);
     if let Some((_, value)) = all.first_mut() {
         *value = body;

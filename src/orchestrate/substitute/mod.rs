@@ -10,6 +10,7 @@ mod explain;
 mod flatten;
 mod joint;
 mod known;
+mod represent;
 mod rewrite;
 mod round;
 mod sections;
@@ -34,6 +35,7 @@ use cuvee_text::value::Value;
 use cuvee_text::yaml::{Out, OutNode};
 use flatten::{ChosenCandidate, flatten};
 use known::KnownChoices;
+use represent::{RepresentedNodes, represented};
 use round::{Round, RoundChoice};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -94,6 +96,8 @@ pub(crate) struct SubstitutionSettings<'s, 't> {
     pub types: &'s Types<'t>,
     pub sources: &'s SourceMap,
     pub chosen: &'s [ChosenTemplate],
+    /// The given values of topology inputs.
+    pub inputs: &'s FxHashMap<String, Value>,
     /// The file of the template.
     pub file: FileId,
     /// The existing nodes; `None` if requirements are to stay open.
@@ -144,6 +148,8 @@ pub(crate) fn substitute<'a>(
     let mut ways: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
     let mut used = Vec::new();
     let known = KnownChoices::default();
+    let own = represented(document, evaluated, settings.inputs, settings.types)?;
+    let (document, evaluated) = (own.document, own.evaluated);
     let view = TemplateView::of(document.clone(), settings.types);
     unknown(settings.chosen, &view)?;
     let mut scopes = TemplateScopes::of(&view);
@@ -176,7 +182,8 @@ pub(crate) fn substitute<'a>(
             let node = &view.nodes[candidate.node];
             let mut way = ways.get(&node.name).cloned().unwrap_or_default();
             way.push(candidate.template.file);
-            next.extend(names.values().map(|name| (name.clone(), way.clone())));
+            let names_of = names.values().flat_map(|name| placed.nodes.of(name));
+            next.extend(names_of.map(|name| (name.clone(), way.clone())));
             let requirements = explain::named(candidate, names);
             explain::complete(&mut why, node, requirements, settings.sources);
             told.substitutions.push(why);
@@ -200,6 +207,8 @@ struct PlacedRound<'a> {
     values: Topology,
     /// For each substituted node the new names of its nodes.
     names: Vec<FxHashMap<String, String>>,
+    /// The nodes that templates among these stand for.
+    nodes: RepresentedNodes,
     scopes: TemplateScopes,
     warnings: Diagnostics,
     /// The selected nodes and fulfilled requirements.
@@ -217,14 +226,17 @@ fn placed<'a>(
     let settings = round.settings;
     let RoundChoice { chosen, uses, .. } = choice;
     let flat = flatten(round.view, settings.types, chosen, uses)?;
-    let open = ReadDocument::of(flat.document, None);
-    overused(&open.values, chosen, &flat.names, settings)?;
-    flat.names.iter().for_each(|names| scopes.add(names.values()));
+    overused(&Topology::read(&flat.document, &|_| false), chosen, &flat.names, settings)?;
+    let own = represented(flat.document, None, settings.inputs, settings.types)?;
+    let (open, nodes) = (ReadDocument::of(own.document, None), own.nodes);
+    for names in &flat.names {
+        scopes.add(names.values().flat_map(|name| nodes.of(name)));
+    }
     let (names, mut warnings) = (flat.names, flat.warnings);
     let mut told = SubstitutionExplanation::default();
     let FulfilledDocument { document, values, cost } =
         fulfilled(open, &scopes, round.catalogue, settings, &mut warnings, &mut told)?;
-    Ok(PlacedRound { document, values, names, scopes, warnings, told, cost })
+    Ok(PlacedRound { document, values, names, nodes, scopes, warnings, told, cost })
 }
 
 /// A document whose requirements may be open.
@@ -322,7 +334,7 @@ fn fulfilled<'a>(
 ) -> Result<FulfilledDocument<'a>, Diagnostics> {
     let SubstitutionSettings { types, solver, .. } = *settings;
     let written = evaluated.as_ref().unwrap_or(&document);
-    bounds::keep_bounds(&values, types)?;
+    bounds::keep_bounds(&values, types, view::is_of_2_0(&document))?;
     let Some(inventory) = settings.inventory else {
         return Ok(FulfilledDocument { document, values, cost: FulfilmentCost::default() });
     };

@@ -68,7 +68,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     fn changed_map(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
         let mut all = entries(out);
         if let [(key, operand)] = &*all
-            && let Some(function) = Function::named(&key_name(key))
+            && let Some(function) = self.outer.function(&key_name(key))
             && let Some(called) = self.call(function, key, operand, at, depth)
         {
             return Some(called);
@@ -163,7 +163,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     fn at_path(&self, value: Out<'a>, path: &[Out<'a>], place: Span) -> Out<'a> {
         let Some((step, rest)) = path.split_first() else { return value };
         if let [(key, operand)] = &*entries(&value)
-            && Function::named(&key_name(key)).is_some()
+            && self.outer.function(&key_name(key)).is_some()
         {
             let longer = match items(operand) {
                 parts if parts.is_empty() => vec![operand.clone()],
@@ -209,14 +209,14 @@ impl<'a> Flattening<'_, '_, 'a> {
             };
             Out::Map { entries: vec![(key.clone(), list)].into(), like: None }
         };
-        let of = |names: [&str; 2], rest: &[Out<'a>]| {
-            let names = names.map(|name| Out::String(name.to_owned().into()));
-            again(names.into_iter().chain(rest.iter().cloned()).collect())
-        };
         let node = match at {
             WrittenIn::Inner(chosen) => {
-                let new = self.names[chosen].get(&name)?;
-                let new = Out::String(new.clone().into());
+                let new = match self.names[chosen].get(&name) {
+                    Some(new) => new.clone(),
+                    None if self.is_relationship(chosen, &name) => self.prefixed(chosen, &name),
+                    None => return None,
+                };
+                let new = Out::String(new.into());
                 let rest: Vec<_> = rest.iter().map(|part| self.value(part, at)).collect();
                 return Some(again(std::iter::once(new).chain(rest).collect()));
             }
@@ -230,22 +230,35 @@ impl<'a> Flattening<'_, '_, 'a> {
         };
         let &chosen = self.by_node.get(node)?;
         let candidate = &self.chosen[chosen];
-        let (part, rest) = rest.split_first()?;
-        let part = OutNode::root(part).text()?.into_owned();
+        let text = |step: &Out<'a>| Some(OutNode::root(step).text()?.into_owned());
+        let (word, start) = self.outer.context(&|at| text(rest.get(at)?));
+        let (part, rest) = rest.get(start..)?.split_first()?;
+        let part = text(part)?;
+        let of = |[node, part]: [&str; 2], rest: &[Out<'a>]| {
+            let names = [Some(node), word, Some(part)].into_iter().flatten();
+            let names = names.map(|name| Out::String(name.to_owned().into()));
+            again(names.chain(rest.iter().cloned()).collect())
+        };
+        let may_be = |kind: &str| word.is_none_or(|word| word == kind);
         if function == Function::GetAttribute
+            && word.is_none()
             && let Some(value) = self.attribute_of(chosen, &part, rest, place, &of)
         {
             return Some(value);
         }
         if matches!(function, Function::GetProperty | Function::GetAttribute) {
-            if let Some(value) = self.property_of(candidate.node, &part, depth) {
+            if word.is_none()
+                && let Some(value) = self.property_of(candidate.node, &part, depth)
+            {
                 return Some(self.at_path(value, rest, place));
             }
-            if let Some((inner, capability)) = candidate.fit.capabilities.get(&part) {
+            let capability = candidate.fit.capabilities.get(&part);
+            if let Some((inner, capability)) = capability.filter(|_| may_be("CAPABILITY")) {
                 let inner = self.names[chosen].get(inner)?;
                 return Some(of([inner, capability], rest));
             }
             let mapped = candidate.fit.requirements.iter().find(|it| it.name == part);
+            let mapped = mapped.filter(|_| may_be("RELATIONSHIP"));
             let first = mapped.and_then(|it| it.mappings.first()).and_then(|it| it.targets.first());
             if let Some((inner, requirement)) = first {
                 let inner = self.names[chosen].get(inner)?;

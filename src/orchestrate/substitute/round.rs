@@ -11,6 +11,7 @@ use super::choose::{self, CandidateChoice, JudgedCandidate, WeighedCandidate};
 use super::explain::ExplainedSubstitution;
 use super::flatten::{ChosenCandidate, UsedCapabilities, flatten};
 use super::known::{ChosenVariant, KnownBest, KnownChoices, NodeAspects};
+use super::represent::represented;
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, file_of};
 use super::{Catalogue, DEPTH, NestedDocument, SubstitutionSettings};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -312,10 +313,11 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         let flat =
             flatten(&view, types, &[ChosenCandidate { node, template, variant, fit }], &uses);
         let flat = flat.ok()?;
-        let names = flat.names.first()?.values();
+        let own = represented(flat.document, None, self.settings.inputs, types).ok()?;
+        let names = flat.names.first()?.values().flat_map(|name| own.nodes.of(name));
         let ways = names.map(|name| (name.clone(), way.clone())).collect();
-        let values = Topology::read(&flat.document, &|_| false);
-        let view = TemplateView::of(flat.document, types);
+        let values = Topology::read(&own.document, &|_| false);
+        let view = TemplateView::of(own.document, types);
         let round = Round { view: &view, values: &values, ways: &ways, ..*self };
         Some(round.all_best(met))
     }

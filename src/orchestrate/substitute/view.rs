@@ -5,7 +5,7 @@ use crate::orchestrate::tree::{entries, items, key_name};
 use crate::topology::{Spanned, type_named};
 use crate::tosca::function::Function;
 use crate::tosca::requirement::AssignedCount;
-use crate::tosca::{Family, TypeId, Types};
+use crate::tosca::{Family, TypeId, Types, v2_0};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Node, Out, OutEntry, OutKey, OutNode};
 use rustc_hash::FxHashMap;
@@ -19,6 +19,8 @@ pub(crate) struct TemplateView<'a> {
     /// The nodes, in the order in which they are written.
     pub nodes: Vec<ViewedNode<'a>>,
     by_name: FxHashMap<String, usize>,
+    /// Whether it is one of TOSCA 2.0, where functions have a `$` before their names.
+    is_2_0: bool,
 }
 
 /// A node template.
@@ -72,7 +74,30 @@ impl<'a> TemplateView<'a> {
         for assignment in nodes.iter_mut().flat_map(|node| &mut node.assignments) {
             assignment.target = assignment.target.take().filter(|name| by_name.contains_key(name));
         }
-        Self { document, nodes, by_name }
+        let is_2_0 = is_of_2_0(&document);
+        Self { document, nodes, by_name, is_2_0 }
+    }
+
+    /// The function that a map with this key calls.
+    pub(crate) fn function(&self, key: &str) -> Option<Function> {
+        Function::named(if self.is_2_0 { v2_0::function_name(key)? } else { key })
+    }
+
+    /// The steps of a path behind its node: the word of TOSCA 2.0 before the name of a part
+    /// (section 10.3), if there is one, and the position of that name. A node that is one of a kind
+    /// may have an index.
+    pub(crate) fn context(
+        &self,
+        step: &dyn Fn(usize) -> Option<String>,
+    ) -> (Option<&'static str>, usize) {
+        if !self.is_2_0 {
+            return (None, 0);
+        }
+        let start = usize::from(step(0).is_some_and(|step| step.parse::<u64>().is_ok()));
+        let word = step(start).and_then(|step| {
+            ["CAPABILITY", "RELATIONSHIP"].into_iter().find(|word| **word == *step)
+        });
+        (word, start + usize::from(word.is_some()))
     }
 
     /// The node of this name.
@@ -97,12 +122,14 @@ impl<'a> TemplateView<'a> {
     fn add_called(&self, node: OutNode<'_, '_>, all: &mut Vec<(usize, String, Span)>) {
         for OutEntry { name, value, .. } in node.entries() {
             let of_nodes = matches!(
-                Function::named(&name),
+                self.function(&name),
                 Some(Function::GetProperty | Function::GetAttribute)
             );
             let operand = if of_nodes { value.items() } else { Vec::new() };
-            if let [(_, name), (_, part), ..] = &*operand
+            if let Some(((_, name), path)) = operand.split_first()
                 && let Some(position) = name.text().and_then(|name| self.position(&name))
+                && let (_, at) = self.context(&|at| Some(path.get(at)?.1.text()?.into_owned()))
+                && let Some((_, part)) = path.get(at)
                 && let Some(text) = part.text()
             {
                 all.push((position, text.into_owned(), part.span()));
@@ -215,6 +242,12 @@ impl<'a> ViewedRequirement<'a> {
             item,
         })
     }
+}
+
+/// Whether a document is one of TOSCA 2.0.
+pub(super) fn is_of_2_0(document: &Out<'_>) -> bool {
+    let version = entry(document, "tosca_definitions_version");
+    version.is_some_and(|version| OutNode::root(&version).text().as_deref() == Some(v2_0::VERSION))
 }
 
 /// The place of a key.

@@ -1,19 +1,19 @@
-//! Reads a zip file as a file system.
+//! Reads a zip file or a tarball as a file system.
 
-use super::name;
+use super::tarball;
+use super::tree::{Entries, EntryTree};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee_text::source::FileSystem;
 use memchr::memmem;
-use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use zip::read::{ZipArchiveMetadata, ZipFileEntry};
 use zip::{CompressionMethod, ZipArchive, ZipReadOptions};
 
 /// How many refused entries a message lists one by one.
-const LISTED: usize = 20;
+pub(super) const LISTED: usize = 20;
 
 /// The size in bytes up to which the compression ratio of an entry is not checked.
 const SMALL: u64 = 1 << 20;
@@ -53,7 +53,11 @@ impl Limits {
     }
 }
 
-/// The files in a zip file that is held in memory. Each file is unpacked when it is read.
+/// The files in a zip file or a tarball that is held in memory. Each file of a zip file is unpacked
+/// when it is read. A tarball that is compressed by gzip is unpacked as a whole, up to its limits.
+///
+/// What an archive is, its first bytes say; what neither begins like a zip file nor a tarball, its
+/// name.
 ///
 /// The path of a file is the path of the archive, a colon, and the path inside the archive, so that
 /// messages tell where the file is: `shop.csar:/lib/types.yaml`. A path that leads out of the
@@ -72,12 +76,15 @@ impl Limits {
 pub struct Archive {
     root: PathBuf,
     bytes: Vec<u8>,
-    directory: Arc<ZipArchiveMetadata>,
+    directory: Directory,
     entries: Entries,
 }
 
-/// The position of each entry in the zip directory, by its name. A directory has `None`.
-type Entries = BTreeMap<String, Option<usize>>;
+/// Where the content of each entry is, by the position of the entry.
+enum Directory {
+    Zip(Arc<ZipArchiveMetadata>),
+    Tar(Vec<Range<usize>>),
+}
 
 impl Archive {
     /// Inspects all entries of an archive of this name.
@@ -90,14 +97,20 @@ impl Archive {
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
         let name = name.as_ref();
-        let (directory, entries) = inspect(&bytes, limits).map_err(|error| match error {
-            Refused::Unreadable(why) => {
-                refused(name, &format!("it is no zip file that can be read: {why}")).into()
-            }
-            Refused::Because(whys) => {
-                Diagnostics(whys.iter().map(|why| refused(name, why)).collect())
-            }
-        })?;
+        let because =
+            |whys: Vec<String>| Diagnostics(whys.iter().map(|why| refused(name, why)).collect());
+        let (bytes, directory, entries) = if tarball::is_one(&bytes, super::is_tarball(name)) {
+            let tarball = tarball::inspect(bytes, limits).map_err(because)?;
+            (tarball.bytes, Directory::Tar(tarball.contents), tarball.entries)
+        } else {
+            let (directory, entries) = inspect(&bytes, limits).map_err(|error| match error {
+                Refused::Unreadable(why) => {
+                    refused(name, &format!("it is no zip file that can be read: {why}")).into()
+                }
+                Refused::Because(whys) => because(whys),
+            })?;
+            (bytes, Directory::Zip(directory), entries)
+        };
         let mut root = name.as_os_str().to_owned();
         root.push(":");
         Ok(Self { root: root.into(), bytes, directory, entries })
@@ -138,11 +151,12 @@ impl Archive {
         Some(parts.join("/"))
     }
 
-    fn entry(&self, path: &Path) -> io::Result<ZipFileEntry<'_>> {
+    /// The position of the entry that a path leads to.
+    fn entry(&self, path: &Path) -> io::Result<usize> {
         let missing = |why| io::Error::new(io::ErrorKind::NotFound, why);
         let name = self.name(path).ok_or_else(|| missing("it is not in the archive"))?;
         match self.entries.get(&name) {
-            Some(&Some(entry)) => self.directory.entry(entry).map_err(io::Error::other),
+            Some(&Some(entry)) => Ok(entry),
             Some(None) => Err(io::ErrorKind::IsADirectory.into()),
             None => Err(missing("the archive has no such file")),
         }
@@ -155,7 +169,15 @@ fn refused(archive: &Path, why: &str) -> Diagnostic {
 
 impl FileSystem for Archive {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let entry = self.entry(path)?;
+        let position = self.entry(path)?;
+        let directory = match &self.directory {
+            Directory::Zip(directory) => directory,
+            Directory::Tar(contents) => {
+                let content = contents.get(position).and_then(|at| self.bytes.get(at.clone()));
+                return content.map(<[u8]>::to_vec).ok_or(io::ErrorKind::NotFound.into());
+            }
+        };
+        let entry = directory.entry(position).map_err(io::Error::other)?;
         let size = entry.size();
         let mut archive = Cursor::new(&self.bytes[..]);
         let file =
@@ -172,7 +194,13 @@ impl FileSystem for Archive {
     }
 
     fn size(&self, path: &Path) -> io::Result<u64> {
-        self.entry(path).map(|entry| entry.size())
+        let position = self.entry(path)?;
+        match &self.directory {
+            Directory::Zip(directory) => {
+                directory.entry(position).map(|entry| entry.size()).map_err(io::Error::other)
+            }
+            Directory::Tar(contents) => Ok(contents.get(position).map_or(0, |at| at.len() as u64)),
+        }
     }
 
     fn is_file(&self, path: &Path) -> bool {
@@ -237,17 +265,15 @@ fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Arc<ZipArchiveMetadata>, En
             limits.entries
         )]));
     }
-    let mut tree = Tree::default();
+    let mut tree = EntryTree::default();
     let mut wrong = Vec::new();
     for index in 0..directory.len() {
-        wrong.extend(tree.add(index, &directory.entry(index)?, limits).err());
+        wrong.extend(add(&mut tree, index, &directory.entry(index)?, limits).err());
         if wrong.len() == LISTED {
             break;
         }
     }
-    if tree.unpacked > limits.total {
-        wrong.push(format!("its entries are larger than {} MiB together", limits.total >> 20));
-    }
+    wrong.extend(tree.too_large(limits));
     if directory.has_duplicate_names() {
         wrong.push("two of its entries have the same name".into());
     }
@@ -269,54 +295,23 @@ fn has_zip64_end(bytes: &[u8]) -> bool {
     memmem::find_iter(tail, b"PK\x06\x07").any(end_behind)
 }
 
-/// The entries that were accepted so far.
-#[derive(Default)]
-struct Tree {
-    entries: Entries,
-    unpacked: u64,
-}
-
-impl Tree {
-    fn add(
-        &mut self,
-        index: usize,
-        entry: &ZipFileEntry<'_>,
-        limits: &Limits,
-    ) -> Result<(), String> {
-        let written = String::from_utf8_lossy(entry.name_raw()).into_owned();
-        let because = |why: &str| format!("its entry `{}` {why}", written.escape_debug());
-        let name = entry
-            .name()
-            .map_err(|error| because(&format!("has a name that cannot be read: {error}")))?;
-        let directory = name.ends_with('/');
-        let name =
-            name::checked(name.strip_suffix('/').unwrap_or(&name)).map_err(&because)?.into_owned();
-        admissible(entry, limits).map_err(|why| because(&why))?;
-        self.unpacked = self.unpacked.saturating_add(entry.size());
-        self.add_directories(name::parent(&name)).map_err(&because)?;
-        if directory {
-            return self.add_directories(Some(&name)).map_err(because);
-        }
-        match self.entries.insert(name, Some(index)) {
-            None => Ok(()),
-            Some(Some(_)) => Err(because("is there twice")),
-            Some(None) => Err(because("is a file and a directory")),
-        }
-    }
-
-    /// Adds a directory and its parents, from the innermost to the first that is known.
-    fn add_directories(&mut self, name: Option<&str>) -> Result<(), &'static str> {
-        let mut next = name;
-        while let Some(name) = next {
-            match self.entries.get(name) {
-                Some(None) => return Ok(()),
-                Some(Some(_)) => return Err("is in a directory that is a file"),
-                None => _ = self.entries.insert(name.to_owned(), None),
-            }
-            next = name::parent(name);
-        }
-        Ok(())
-    }
+/// Adds an entry to those that were accepted so far.
+fn add(
+    tree: &mut EntryTree,
+    index: usize,
+    entry: &ZipFileEntry<'_>,
+    limits: &Limits,
+) -> Result<(), String> {
+    let written = String::from_utf8_lossy(entry.name_raw()).into_owned();
+    let because = |why: &str| format!("its entry `{}` {why}", written.escape_debug());
+    let name = entry
+        .name()
+        .map_err(|error| because(&format!("has a name that cannot be read: {error}")))?;
+    let directory = name.ends_with('/');
+    let name = EntryTree::checked(name.strip_suffix('/').unwrap_or(&name)).map_err(&because)?;
+    admissible(entry, limits).map_err(|why| because(&why))?;
+    let file = (!directory).then_some((index, entry.size()));
+    tree.add(name, file).map_err(because)
 }
 
 /// Checks from the headers of an entry whether it may be unpacked.

@@ -6,6 +6,7 @@ use super::profile;
 use super::scope::Links;
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::family::Family;
+use crate::tosca::v2_0;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
@@ -104,8 +105,9 @@ impl<'a> TypeHierarchy<'a> {
             return;
         }
         let (key, known) = self.written(first);
-        let is_same = known.to_value() == outline.body.to_value();
-        if !is_same {
+        // In TOSCA 2.0 a name is defined once, however alike two definitions are.
+        let is_2_0 = v2_0::is_of(outline.key.document());
+        if is_2_0 || known.to_value() != outline.body.to_value() {
             let message =
                 format!("the {} `{}` is defined twice", outline.family.noun(), outline.name);
             let error =

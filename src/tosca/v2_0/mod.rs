@@ -12,7 +12,7 @@ mod told;
 pub(crate) use told::tell;
 
 use crate::diagnostic::Diagnostic;
-use cuvee_text::yaml::{Document, Node, NodeKind};
+use cuvee_text::yaml::{Document, Node, NodeKind, Scalar};
 use grammar::{ElementGrammar, FILE, KeynameContent};
 use rustc_hash::FxHashMap;
 
@@ -24,21 +24,54 @@ pub(crate) fn is_of(document: &Document) -> bool {
     document.is_called_otherwise()
 }
 
-/// The path of an output: a keyword, and an attribute of it or a capability of it with one. TOSCA
-/// 2.0 has words before capabilities and the ends of relationships (section 10.3).
+/// The path of an output: a keyword, and an attribute of it or a capability of it with one.
 pub(crate) fn output_path(value: Node<'_>) -> Vec<Node<'_>> {
-    let mut path: Vec<_> = value.items().collect();
-    if is_of(value.document()) {
-        let is =
-            |step: Option<&Node<'_>>, word: &str| step.and_then(|it| it.as_str()) == Some(word);
-        if is(path.first(), "SELF") && (is(path.get(1), "SOURCE") || is(path.get(1), "TARGET")) {
-            path.remove(0);
+    let path: Vec<_> = value.items().collect();
+    let read = if is_of(value.document()) { simple_path(&path) } else { None };
+    read.unwrap_or(path)
+}
+
+/// A path of TOSCA 2.0 (section 10.3) as version 1.3 writes it: it has no words before capabilities
+/// and the ends of relationships. Nothing if version 1.3 has no such path.
+pub(crate) fn simple_path<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
+    let is_end = |node: &Node<'_>| matches!(node.as_str(), Some("SOURCE" | "TARGET"));
+    let (entity, rest) = match path {
+        [own, end, rest @ ..] if own.as_str() == Some("SELF") && is_end(end) => (end, rest),
+        [entity, rest @ ..] => (entity, rest),
+        [] => return None,
+    };
+    Some([vec![*entity], path_behind(rest)?].concat())
+}
+
+/// The rest of a path behind its entity: through a capability, through the target of a
+/// requirement's first relation, or to the entity itself.
+fn path_behind<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
+    let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
+    match path {
+        // The node of this index among those of its template is as the others are.
+        [index, rest @ ..] if matches!(index.scalar(), Some(Scalar::Int(_))) => path_behind(rest),
+        [all, ..] if is(all, "ALL") => None,
+        [capability, name, rest @ ..] if is(capability, "CAPABILITY") => {
+            let is_context = rest.first().is_none_or(|next| is(next, "RELATIONSHIP"));
+            (!is_context).then(|| [&[*name], rest].concat())
         }
-        if is(path.get(1), "CAPABILITY") {
-            path.remove(1);
+        [relationship, name, rest @ ..] if is(relationship, "RELATIONSHIP") => {
+            let first = rest.first().is_some_and(|it| matches!(it.scalar(), Some(Scalar::Int(0))));
+            match if first { &rest[1..] } else { rest } {
+                [target, rest @ ..]
+                    if is(target, "TARGET")
+                        && !rest.first().is_some_and(|next| {
+                            is(next, "CAPABILITY") || is(next, "RELATIONSHIP")
+                        }) =>
+                {
+                    Some([&[*name], rest].concat())
+                }
+                _ => None,
+            }
         }
+        [source, ..] if is(source, "SOURCE") || is(source, "TARGET") => None,
+        own => Some(own.to_vec()),
     }
-    path
 }
 
 /// Gives the keynames of a document of version 2.0 the names that the tree has for them. Other
@@ -104,16 +137,16 @@ pub(crate) fn written(key: Node<'_>) -> &str {
 /// behind a `$`, or a text behind one, which has no arguments (section 10.1).
 pub(crate) fn called(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
     if node.kind() == NodeKind::Scalar {
-        return Some((function_name(node)?, None));
+        return Some((function_name(node.as_str()?)?, None));
     }
     let mut entries = node.entries();
     let (key, arguments) = entries.next().filter(|_| entries.len() == 0)?;
-    Some((function_name(key)?, Some(arguments)))
+    Some((function_name(key.as_str()?)?, Some(arguments)))
 }
 
 /// The function that a text calls: its name stands behind one `$`.
-pub(crate) fn function_name(node: Node<'_>) -> Option<&str> {
-    let name = node.as_str()?.strip_prefix('$')?;
+pub(crate) fn function_name(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('$')?;
     (!name.is_empty() && !name.starts_with('$')).then_some(name)
 }
 

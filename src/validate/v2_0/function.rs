@@ -46,11 +46,16 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
         self.scopes.find(Some(file), name, known)
     }
 
+    /// What files see of each other.
+    pub(super) fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
     /// Checks all calls in a value.
     pub(super) fn check(&self, node: Node<'_>, found: &mut Vec<Diagnostic>) {
         match node.kind() {
             NodeKind::Scalar => {
-                if let Some(name) = function_name(node) {
+                if let Some(name) = node.as_str().and_then(function_name) {
                     self.call(node, name, None, found);
                 }
             }
@@ -58,7 +63,7 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
             NodeKind::Mapping => {
                 let is_call = called(node).is_some();
                 for (key, value) in node.entries() {
-                    match function_name(key) {
+                    match key.as_str().and_then(function_name) {
                         Some(name) if is_call => self.call(key, name, Some(value), found),
                         // `$f$1` as a key is the value of a call.
                         Some(name) if !name.contains('$') => found.push(beside_others(key, name)),

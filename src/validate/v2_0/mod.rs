@@ -7,13 +7,14 @@ mod keynames;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0};
 use crate::tosca::Types;
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::types::scope::Links;
+use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
 use cuvee_text::yaml::{Document, Node};
 use function::DeclaredFunctions;
 use keynames::{KeynameChecker, KeynameFinding};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// What is wrong in those of these files that are of TOSCA 2.0.
 pub(super) fn check(
@@ -30,6 +31,9 @@ pub(super) fn check(
     for document in documents.iter().filter(|document| v2_0::is_of(document)) {
         KeynameChecker::new(&functions, document, &mut found).file(document.root());
         reserved(document, &mut found);
+    }
+    for section in ["functions", "repositories"] {
+        equal_names(section, documents, functions.scopes(), &mut found);
     }
     versions(documents, links, &mut found);
     found
@@ -59,6 +63,35 @@ fn reserved(document: &Document, found: &mut Vec<KeynameFinding>) {
             let message = format!("`{name}` is a type of TOSCA itself");
             let error = Diagnostic::error(Code::ReservedName, message).at(key.span());
             found.push(by(error.help("give it another name"), "9.1").into());
+        }
+    }
+}
+
+/// Reports names of a section that several files define in one namespace (section 6.8.4). Those of
+/// types are compared where types are read.
+fn equal_names(
+    section: &str,
+    documents: &[&Document],
+    scopes: &Scopes,
+    found: &mut Vec<KeynameFinding>,
+) {
+    let mut by_name: BTreeMap<&str, Vec<(usize, Node<'_>)>> = BTreeMap::new();
+    for (position, document) in documents.iter().enumerate().filter(|(_, it)| v2_0::is_of(it)) {
+        for (key, _) in document.root().get(section).into_iter().flat_map(Node::entries) {
+            by_name.entry(key.text().unwrap_or_default()).or_default().push((position, key));
+        }
+    }
+    for (name, known) in by_name {
+        let mut clashing = BTreeMap::new();
+        scopes.meetings(&known, |(_, first), (file, other)| {
+            clashing.entry(file).or_insert((first, other));
+        });
+        for (first, other) in clashing.into_values() {
+            let message = format!("`{name}` is defined twice under `{section}`");
+            let error = Diagnostic::error(Code::TypeClash, message).at(other.span());
+            let error = error.label(first.span(), "the other definition");
+            let help = "rename one of them, or import its file with a `namespace`";
+            found.push(by(error.help(help), "6.8.4").into());
         }
     }
 }

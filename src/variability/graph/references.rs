@@ -256,7 +256,7 @@ impl<'a> Finder<'_, 'a> {
 /// The reference of a map entry, if the entry calls a function.
 fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
     let name = match v2_0::is_of(key.document()) {
-        true => v2_0::function_name(key)?,
+        true => v2_0::function_name(key.as_str()?)?,
         false => key.text()?,
     };
     if name == "eval" {

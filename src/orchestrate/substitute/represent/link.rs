@@ -1,0 +1,467 @@
+//! Leads requirements to the nodes that templates stand for (sections 8.7.1 and 14.3).
+//!
+//! A target with an index is one node. Of a template alone, each relation of one requirement leads
+//! to another node: to those that fewest relations of this requirement lead to, so that pairs and
+//! regular patterns come out as such.
+
+use super::known::{Indices, KnownInputs};
+use super::matching::{Slot, matched};
+use super::{Counts, REPRESENTATIONS, Representing, representation, whole};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::orchestrate::fulfil::{FilterOwner, FilterTexts, NodeSubject, PlacedFilter};
+use crate::orchestrate::substitute::flatten::{lead, with_body, written};
+use crate::orchestrate::substitute::rewrite::like_list;
+use crate::orchestrate::substitute::view::{
+    TemplateView, ViewedNode, ViewedRequirement, entry, listed,
+};
+use crate::orchestrate::tree::{entries, items, key_name, like, set, within_topology};
+use crate::topology::{RelationIndex, Topology};
+use crate::tosca::Types;
+use crate::tosca::filter::{FilterVerdict, NodeFilter};
+use crate::tosca::types::schemas::Schemas;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{NodeKind, Out, OutNode};
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// How many relations are led to nodes at most.
+const RELATIONS: u64 = 10 * REPRESENTATIONS;
+
+/// What becomes of a requirement assignment.
+#[derive(Clone, Debug)]
+enum Link {
+    /// It stays as it is.
+    Kept,
+    /// It stays, and its count is this number.
+    Counted(u64),
+    /// It leads to these nodes, each with the index of the relation.
+    Leads(Vec<(u64, String)>),
+}
+
+/// What becomes of the requirement assignments of each node, in their order.
+pub(super) struct Links {
+    by_node: FxHashMap<String, Vec<Link>>,
+}
+
+/// Where an assignment may lead.
+struct Wanted<'a> {
+    /// Its position among the assignments of its node.
+    position: usize,
+    template: String,
+    /// The number of nodes that the template stands for, if it says so.
+    nodes: Option<u64>,
+    /// The index of its target, if it names one.
+    index: Option<Out<'a>>,
+    /// The number of its relations.
+    count: u64,
+    /// The index of its first relation among those of the requirement.
+    first: u64,
+    is_optional: bool,
+}
+
+impl Wanted<'_> {
+    /// Whether its author said which node it leads to.
+    fn is_explicit(&self) -> bool {
+        self.index.is_some() || self.nodes.is_none() && self.count == 1
+    }
+
+    /// The name of a node of the template.
+    fn node(&self, index: u64) -> String {
+        match self.nodes {
+            Some(_) => representation(&self.template, index),
+            None => self.template.clone(),
+        }
+    }
+}
+
+/// The nodes of a template, by the number of relations that lead to them.
+struct UsedNodes {
+    by_use: BTreeSet<(u64, u64)>,
+    uses: FxHashMap<u64, u64>,
+}
+
+impl UsedNodes {
+    fn of(nodes: u64) -> Self {
+        Self { by_use: (0..nodes).map(|index| (0, index)).collect(), uses: FxHashMap::default() }
+    }
+
+    fn add(&mut self, index: u64) {
+        let uses = self.uses.entry(index).or_default();
+        self.by_use.remove(&(*uses, index));
+        *uses += 1;
+        self.by_use.insert((*uses, index));
+    }
+}
+
+/// The search for targets.
+struct Linking<'l, 't, 'a> {
+    view: &'l TemplateView<'a>,
+    topology: &'l Topology,
+    types: &'l Types<'t>,
+    schemas: &'l Schemas<'l, 't>,
+    filters: &'l FxHashMap<FilterOwner, PlacedFilter<'l>>,
+    counts: &'l Counts,
+    known: &'l KnownInputs,
+    /// The nodes of each template that relations of each requirement lead to.
+    used: FxHashMap<(String, String), UsedNodes>,
+    relations: u64,
+    errors: Diagnostics,
+}
+
+/// Decides where the requirements of all nodes lead.
+///
+/// # Errors
+/// `unfulfilled-requirement` where a mandatory relation has no target.
+pub(super) fn links(
+    document: &Out<'_>,
+    counts: &Counts,
+    known: &KnownInputs,
+    types: &Types<'_>,
+) -> Result<Links, Diagnostics> {
+    let view = TemplateView::of(document.clone(), types);
+    let topology = Topology::read(document, &|_| false);
+    let texts = FilterTexts::of(OutNode::root(document), &topology);
+    let (filters, schemas) = (texts.read(), Schemas::new(types));
+    let mut linking = Linking {
+        view: &view,
+        topology: &topology,
+        types,
+        schemas: &schemas,
+        filters: &filters,
+        counts,
+        known,
+        used: FxHashMap::default(),
+        relations: 0,
+        errors: Diagnostics::default(),
+    };
+    let mut by_node = FxHashMap::default();
+    for (node, values) in view.nodes.iter().zip(&topology.nodes) {
+        let links = linking.node(node, &values.relations);
+        if links.iter().any(|link| !matches!(link, Link::Kept)) {
+            by_node.insert(node.name.clone(), links);
+        }
+    }
+    let errors = linking.errors;
+    if errors.has_errors() { Err(errors) } else { Ok(Links { by_node }) }
+}
+
+impl<'a> Linking<'_, '_, 'a> {
+    fn node(&mut self, node: &ViewedNode<'a>, relations: &[RelationIndex]) -> Vec<Link> {
+        let mut links = vec![Link::Kept; node.assignments.len()];
+        let mut before: FxHashMap<&str, u64> = FxHashMap::default();
+        let mut by_requirement: IndexMap<&str, Vec<Wanted<'a>>> = IndexMap::new();
+        for (position, assignment) in node.assignments.iter().enumerate() {
+            let first = before.entry(&assignment.name).or_default();
+            let (count, is_call) = self.count(assignment);
+            if let (Some(count), true) = (count, is_call) {
+                links[position] = Link::Counted(count);
+            }
+            if let Some(wanted) = self.wanted(node, position, (count, *first)) {
+                by_requirement.entry(&assignment.name).or_default().push(wanted);
+            }
+            *first = first.saturating_add(count.unwrap_or(1));
+        }
+        for wanted in by_requirement.into_values() {
+            let is_plain =
+                |it: &Wanted<'_>| it.index.is_none() && it.nodes.is_none() && it.count == 1;
+            if wanted.iter().all(is_plain) {
+                continue;
+            }
+            let Some(found) = self.led(node, &wanted, relations) else { continue };
+            for (wanted, found) in wanted.iter().zip(found) {
+                if !is_plain(wanted) || found.is_empty() {
+                    links[wanted.position] = Link::Leads(found);
+                }
+            }
+        }
+        links
+    }
+
+    /// The number of relations of an assignment, as far as it is known, and whether a function says
+    /// it.
+    fn count(&self, assignment: &ViewedRequirement<'a>) -> (Option<u64>, bool) {
+        let Some(said) = entry(&assignment.body, "count") else { return (Some(1), false) };
+        let is_call = whole(&OutNode::root(&said).to_value()).is_none();
+        let value = self.known.value(&said, Indices { node: Some(0), relationship: None });
+        (value.ok().flatten().as_ref().and_then(whole), is_call)
+    }
+
+    /// Where an assignment may lead, if it names a template.
+    fn wanted(
+        &mut self,
+        node: &ViewedNode<'a>,
+        position: usize,
+        (count, first): (Option<u64>, u64),
+    ) -> Option<Wanted<'a>> {
+        let assignment = &node.assignments[position];
+        let body = &assignment.body;
+        let target = match OutNode::root(body).kind() {
+            NodeKind::Mapping => entry(body, "node")?,
+            _ => body.clone(),
+        };
+        let mut steps = items(&target).into_iter();
+        let named = steps.next().unwrap_or_else(|| target.clone());
+        let template = OutNode::root(&named).text()?.into_owned();
+        let nodes = self.counts.get(&template);
+        if nodes.is_none() {
+            // Of a template whose count is not known before deployment nothing is decided.
+            let single = self.view.node(&template)?;
+            entry(&single.body, "instance_count").is_none().then_some(())?;
+        }
+        let Some(count) = count else {
+            if nodes.is_some() {
+                let what = format!("how many nodes of `{template}` it leads to");
+                self.undecided(node, assignment, &what);
+            }
+            return None;
+        };
+        let (index, is_optional) = (steps.next(), assignment.count.min == 0);
+        Some(Wanted { position, template, nodes, index, count, first, is_optional })
+    }
+
+    /// The targets of the assignments of one requirement; `None` if they are not known.
+    fn led(
+        &mut self,
+        node: &ViewedNode<'a>,
+        all: &[Wanted<'a>],
+        relations: &[RelationIndex],
+    ) -> Option<Vec<Vec<(u64, String)>>> {
+        let mut slots = Vec::new();
+        for (at, wanted) in all.iter().enumerate() {
+            let candidates = match &wanted.index {
+                Some(index) => self.named(node, wanted, index)?,
+                None => self.fitting(node, wanted, relations.get(wanted.position)),
+            };
+            let template = &*wanted.template;
+            let relations = wanted.first..;
+            slots.extend(relations.zip(candidates).map(|(relation, candidates)| {
+                let is_fixed = wanted.is_explicit() && !wanted.is_optional;
+                Slot { assignment: at, relation, template, candidates, is_fixed }
+            }));
+            if self.relations.saturating_add(slots.len() as u64) > RELATIONS {
+                let message = format!("requirements have more than {RELATIONS} relations together");
+                let place = node.assignments[wanted.position].span;
+                self.errors.push(super::invalid(message, place));
+                return None;
+            }
+        }
+        self.relations = self.relations.saturating_add(slots.len() as u64);
+        // What the author decided comes first, and optional relations come last.
+        slots.sort_by_key(|slot| (!slot.is_fixed, all[slot.assignment].is_optional));
+        let mut found: Vec<Vec<(u64, u64)>> = vec![Vec::new(); all.len()];
+        for (slot, index) in slots.iter().zip(matched(&slots)) {
+            found[slot.assignment].extend(index.map(|index| (slot.relation, index)));
+        }
+        let mut named = Vec::new();
+        for (wanted, mut found) in all.iter().zip(found) {
+            self.enough(node, wanted, found.len());
+            self.use_up(&node.assignments[wanted.position].name, wanted, &found);
+            if wanted.index.is_none() {
+                // Which relation leads to which node makes no difference.
+                let mut nodes: Vec<_> = found.iter().map(|(_, node)| *node).collect();
+                nodes.sort_unstable();
+                found.iter_mut().zip(nodes).for_each(|((_, node), sorted)| *node = sorted);
+            }
+            named.push(found.into_iter().map(|(at, node)| (at, wanted.node(node))).collect());
+        }
+        Some(named)
+    }
+
+    /// For each relation of an assignment the nodes with the index that it names: one, or none.
+    fn named(
+        &mut self,
+        node: &ViewedNode<'a>,
+        wanted: &Wanted<'a>,
+        index: &Out<'a>,
+    ) -> Option<Vec<Rc<[u64]>>> {
+        let assignment = &node.assignments[wanted.position];
+        let mut all: Vec<Rc<[u64]>> = Vec::new();
+        for relation in wanted.first..wanted.first.saturating_add(wanted.count.min(RELATIONS + 1)) {
+            let at = Indices { node: Some(0), relationship: Some(relation) };
+            let value = match self.known.value(index, at) {
+                Ok(Some(value)) => value,
+                Ok(None) if wanted.nodes.is_none() => return None,
+                Ok(None) => {
+                    let what = format!("which node of `{}` it leads to", wanted.template);
+                    self.undecided(node, assignment, &what);
+                    return None;
+                }
+                Err(why) => {
+                    self.unfulfilled(node, wanted, &format!("its index has no value: {why}"));
+                    return None;
+                }
+            };
+            let there = wanted.nodes.unwrap_or(1);
+            let found = whole(&value).filter(|index| *index < there);
+            if found.is_none() && !wanted.is_optional {
+                let Wanted { template, .. } = wanted;
+                let why = format!(
+                    "`{template}` has no node of the index {value}, as its `count` is {there}"
+                );
+                self.unfulfilled(node, wanted, &why);
+                return None;
+            }
+            all.push(found.into_iter().collect());
+        }
+        Some(all)
+    }
+
+    /// For each relation of an assignment the nodes of its template that fit: those first to which
+    /// fewest relations lead.
+    fn fitting(
+        &mut self,
+        node: &ViewedNode<'a>,
+        wanted: &Wanted<'a>,
+        relation: Option<&RelationIndex>,
+    ) -> Vec<Rc<[u64]>> {
+        let name = &node.assignments[wanted.position].name;
+        let there = wanted.nodes.unwrap_or(1);
+        let used = self.used.get(&(wanted.template.clone(), name.clone()));
+        let all: Vec<u64> = match used {
+            Some(used) => used.by_use.iter().map(|(_, index)| *index).collect(),
+            None => (0..there).collect(),
+        };
+        // The filters of nodes that are named in the old way are checked elsewhere.
+        let fits = |index: &u64| {
+            wanted.nodes.is_none() || self.fits(node, name, relation, &wanted.node(*index))
+        };
+        let all: Rc<[u64]> = all.into_iter().filter(fits).collect();
+        // One more relation than there are nodes shows that these are not enough.
+        let count = usize::try_from(wanted.count.min(there.saturating_add(1)));
+        vec![all; count.unwrap_or(usize::MAX)]
+    }
+
+    /// Notes which nodes relations lead to.
+    fn use_up(&mut self, requirement: &str, wanted: &Wanted<'a>, found: &[(u64, u64)]) {
+        let Some(nodes) = wanted.nodes else { return };
+        let key = (wanted.template.clone(), requirement.to_owned());
+        let used = self.used.entry(key).or_insert_with(|| UsedNodes::of(nodes));
+        found.iter().for_each(|(_, index)| used.add(*index));
+    }
+
+    /// Whether a node fulfils the filters of a requirement and of its definition.
+    fn fits(
+        &self,
+        source: &ViewedNode<'a>,
+        requirement: &str,
+        relation: Option<&RelationIndex>,
+        target: &str,
+    ) -> bool {
+        let requirements = source.kind.map(|kind| &self.types.effective(kind).requirements);
+        let part = requirements.and_then(|all| all.get(requirement));
+        let defined = part.and_then(|part| part.definition.node_filter);
+        let own = relation.and_then(|&id| self.filters.get(&FilterOwner::Relation(id)));
+        if defined.is_none() && own.is_none() {
+            return true;
+        }
+        let Some(target) = self.topology.node_named(target) else { return false };
+        let subject = NodeSubject::of(self.types, self.schemas, self.topology.node(target));
+        let holds =
+            |filter: &NodeFilter<'_>| matches!(filter.verdict(&subject), FilterVerdict::Holds);
+        // Validating reports errors in how filters are written.
+        let read = |filter| NodeFilter::read(filter, &mut Diagnostics::default());
+        defined.is_none_or(|filter| holds(&read(filter))) && own.is_none_or(|it| holds(&it.filter))
+    }
+
+    /// Reports a mandatory assignment for which there are too few nodes.
+    fn enough(&mut self, node: &ViewedNode<'a>, wanted: &Wanted<'a>, there: usize) {
+        if (there as u64) < wanted.count && !wanted.is_optional {
+            let Wanted { template, count, .. } = wanted;
+            let why = format!("it needs {count} different nodes of `{template}`, and {there} fit");
+            self.unfulfilled(node, wanted, &why);
+        }
+    }
+
+    fn unfulfilled(&mut self, node: &ViewedNode<'a>, wanted: &Wanted<'a>, why: &str) {
+        let assignment = &node.assignments[wanted.position];
+        let (name, node) = (&assignment.name, &node.name);
+        let message = format!("the requirement `{name}` of `{node}` is not fulfilled: {why}");
+        let error = Diagnostic::error(Code::UnfulfilledRequirement, message).at(assignment.span);
+        let error = error.rule(Rule::new(&TOSCA_2_0, "8.7.1"));
+        self.errors.push(error.help("raise the `count` of the node, or make this `optional`"));
+    }
+
+    fn undecided(&mut self, node: &ViewedNode<'a>, assignment: &ViewedRequirement<'a>, what: &str) {
+        let (name, node) = (&assignment.name, &node.name);
+        let message = format!(
+            "of the requirement `{name}` of `{node}` is not known before deployment {what}"
+        );
+        let error = Diagnostic::error(Code::UnfulfilledRequirement, message).at(assignment.span);
+        let error = error.rule(Rule::new(&TOSCA_2_0, "14.3"));
+        self.errors.push(error.help("give the inputs that it needs with `--deployment-input`"));
+    }
+}
+
+impl Links {
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_node.is_empty()
+    }
+
+    /// Writes the links into a document.
+    pub(super) fn write<'a>(&self, document: &Out<'a>, known: &KnownInputs) -> Out<'a> {
+        let counts = Counts { by_template: FxHashMap::default() };
+        let found = RefCell::default();
+        let writer = Representing { counts: &counts, known, evaluates: false, found };
+        within_topology(document, &mut |section, value| {
+            if section != "node_templates" {
+                return value.clone();
+            }
+            let mut all = entries(value);
+            for (key, body) in &mut all {
+                let Some(links) = self.by_node.get(&key_name(key)) else { continue };
+                let mut parts = entries(body);
+                set(&mut parts, "requirements", |old| {
+                    let old = old?;
+                    let items = listed(old).into_iter();
+                    let items = items.filter(|(_, item)| !entries(item).is_empty());
+                    let new: Vec<_> = items
+                        .zip(links)
+                        .flat_map(|((owner, item), link)| {
+                            let owners = std::iter::once(owner).chain(std::iter::repeat(None));
+                            owners.zip(link.items(&item, &writer))
+                        })
+                        .collect();
+                    (!new.is_empty()).then(|| like_list(old, new))
+                });
+                *body = like(body, parts);
+            }
+            like(value, all)
+        })
+    }
+}
+
+impl Link {
+    /// The assignments in place of one.
+    fn items<'a>(&self, item: &Out<'a>, writer: &Representing<'_>) -> Vec<Out<'a>> {
+        let Some((_, body)) = entries(item).into_iter().next() else { return Vec::new() };
+        match self {
+            Self::Kept => vec![item.clone()],
+            Self::Counted(count) => {
+                let mut parts = entries(&body);
+                let count = i64::try_from(*count).unwrap_or(i64::MAX);
+                set(&mut parts, "count", |_| Some(Out::Value(Value::from(count))));
+                vec![with_body(item, like(&body, parts))]
+            }
+            Self::Leads(targets) => {
+                let lead = |(relation, target): &(u64, String)| {
+                    let at = Indices { node: None, relationship: Some(*relation) };
+                    let mut parts = entries(&body);
+                    for (key, value) in &mut parts {
+                        if key_name(key) != "node" {
+                            *value = writer.value(value, at);
+                        }
+                    }
+                    for keyname in ["count", "optional"] {
+                        set(&mut parts, keyname, |_| None);
+                    }
+                    lead(&mut parts, target, None);
+                    with_body(item, written(Some(&body), parts))
+                };
+                targets.iter().map(lead).collect()
+            }
+        }
+    }
+}
