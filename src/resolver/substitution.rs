@@ -142,12 +142,16 @@ impl Resolver {
         let answer = evaluating.substituted(&loaded, query);
         let sources = loaded.sources().clone();
         match answer {
-            Ok((Substituted { yaml, explained, nested }, Diagnostics(warnings))) => {
+            Ok((Substituted { yaml, explained, nested }, Diagnostics(mut warnings))) => {
+                loaded.settle(&mut warnings);
                 let package = loaded.package().clone();
                 let resolution = Resolution::rewritten(yaml, package, sources, warnings);
                 Ok(SubstitutedTemplate { resolution, explained, nested })
             }
-            Err(Diagnostics(diagnostics)) => Err(Failure { diagnostics, sources }),
+            Err(Diagnostics(mut diagnostics)) => {
+                loaded.settle(&mut diagnostics);
+                Err(Failure { diagnostics, sources })
+            }
         }
     }
 

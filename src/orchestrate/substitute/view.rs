@@ -7,7 +7,7 @@ use crate::tosca::function::Function;
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{Family, TypeId, Types, v2_0};
 use cuvee_text::source::{FileId, Span};
-use cuvee_text::yaml::{Node, Out, OutEntry, OutKey, OutNode};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutEntry, OutKey, OutNode};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -154,8 +154,12 @@ impl<'a> TemplateView<'a> {
 
 impl<'a> ViewedNode<'a> {
     fn of(key: OutKey<'a>, body: Out<'a>, types: &Types<'_>) -> Self {
-        let span = key_span(&key);
         let whole = OutNode::root(&body);
+        // A new node has the place of what it was made of.
+        let span = match key_span(&key) {
+            span if span.is_detached() => whole.span(),
+            span => span,
+        };
         let type_name = whole
             .get("type")
             .and_then(|it| Some(Spanned { value: it.text()?.into_owned(), span: it.span() }));
@@ -224,7 +228,13 @@ impl<'a> ViewedRequirement<'a> {
         let text = |node: OutNode<'_, 'a>| {
             Some(Spanned { value: node.text()?.into_owned(), span: node.span() })
         };
-        let target = text(whole).or_else(|| text(whole.get("node")?));
+        let target =
+            if whole.kind() == NodeKind::Mapping { whole.get("node") } else { Some(whole) };
+        // In TOSCA 2.0 a list names a template, and the index of one of its nodes.
+        let target = target.and_then(|target| match &*target.items() {
+            [(_, template), _] => text(*template),
+            _ => text(target),
+        });
         let capability = whole.get("capability").and_then(text);
         let count = AssignedCount::said(
             whole.get("occurrences").map(OutNode::to_value).as_ref(),

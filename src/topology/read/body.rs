@@ -44,6 +44,19 @@ pub(super) fn text(body: OutNode<'_, '_>, keyname: &str) -> Option<Spanned<Strin
     whole_text(body.get(keyname)?)
 }
 
+/// The target of a requirement assignment: all of its short notation, or its `node`. In TOSCA 2.0
+/// it may be a list of the name of a template and the index of one of its nodes.
+pub(super) fn target(body: OutNode<'_, '_>) -> Option<Spanned<String>> {
+    let target = match body.kind() {
+        NodeKind::Mapping => body.get("node")?,
+        _ => body,
+    };
+    match &*target.items() {
+        [(_, template), _] => whole_text(*template),
+        _ => whole_text(target),
+    }
+}
+
 /// The texts in a list.
 pub(super) fn texts(list: OutNode<'_, '_>) -> Vec<Spanned<String>> {
     list.items().into_iter().filter_map(|(_, item)| whole_text(item)).collect()

@@ -123,7 +123,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
         entry: OutEntry<'o, 'a>,
     ) -> TopologyRelation {
         let body = entry.value;
-        let target = body::whole_text(body).or_else(|| body::text(body, "node"));
+        let target = body::target(body);
         let (relationship, relationship_type) =
             body.get("relationship").map(|used| self.relationship(used)).unwrap_or_default();
         let head = RelationHead {
