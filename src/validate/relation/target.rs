@@ -19,15 +19,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some(node) => {
                 if let Some(filter) = filter {
                     self.node_filter(&case.when, filter, None);
-                    let message = "a `node_filter` chooses among nodes of a type, and `node` names a node template";
-                    let error = Diagnostic::error(Code::InvalidTemplate, message)
-                        .at(filter.span())
-                        .section("3.8.2.2");
-                    self.report_when(
-                        &case.when,
-                        &[],
-                        error.help("name a node type, or leave out one of them"),
-                    );
+                    // Of a template that stands for several nodes, one may be chosen by a filter.
+                    if node.template.declared.value.get("instance_count").is_none() {
+                        let message = "a `node_filter` chooses among nodes of a type, and `node` names a node template";
+                        let error = Diagnostic::error(Code::InvalidTemplate, message)
+                            .at(filter.span())
+                            .section("3.8.2.2");
+                        self.report_when(
+                            &case.when,
+                            &[],
+                            error.help("name a node type, or leave out one of them"),
+                        );
+                    }
                 }
                 for (kind, when) in self.types_of(node.id, Family::Node) {
                     self.template_as_target(case, node, kind, &case.with(&when));

@@ -454,7 +454,7 @@ impl Link {
                             *value = writer.value(value, at);
                         }
                     }
-                    for keyname in ["count", "optional"] {
+                    for keyname in ["count", "optional", "node_filter"] {
                         set(&mut parts, keyname, |_| None);
                     }
                     lead(&mut parts, target, None);

@@ -130,9 +130,8 @@ impl Counts {
                     by_template.insert(name, count);
                 }
                 Ok(Some((None, other))) => {
-                    let got = other.describe();
                     let message =
-                        format!("the `count` of `{name}` is an integer from 0 up, not {got}");
+                        format!("the `count` of `{name}` is an integer from 0 up, not `{other}`");
                     errors.push(invalid(message, place));
                 }
                 Err(why) => {
