@@ -72,7 +72,7 @@ fn ends(path: &Path, endings: &[&str]) -> bool {
         let start = name.len().checked_sub(ending.len()).filter(|start| *start > 0);
         start.is_some_and(|start| name[start..].eq_ignore_ascii_case(ending.as_bytes()))
     };
-    endings.iter().any(|ending| is_end(&ending))
+    endings.iter().any(is_end)
 }
 
 /// The archive in which a file is, by the path that the file has in messages.
