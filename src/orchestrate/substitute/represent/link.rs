@@ -411,7 +411,7 @@ impl Links {
             }
             let mut all = entries(value);
             for (key, body) in &mut all {
-                let Some(links) = self.by_node.get(&key_name(key)) else { continue };
+                let Some(links) = self.by_node.get(&*key_name(key)) else { continue };
                 let mut parts = entries(body);
                 set(&mut parts, "requirements", |old| {
                     let old = old?;

@@ -127,7 +127,7 @@ impl Counts {
                         errors.push(invalid(message, place).help("lower the `count`"));
                         break;
                     }
-                    by_template.insert(name, count);
+                    by_template.insert(name.into_owned(), count);
                 }
                 Ok(Some((None, other))) => {
                     let message =
@@ -181,7 +181,7 @@ fn invalid(message: String, place: Span) -> Diagnostic {
 fn uncopied<'a>(section: &Out<'a>) -> MapEntries<'a> {
     let all = entries(section);
     let by_name: FxHashMap<String, Out<'a>> =
-        all.iter().map(|(key, body)| (key_name(key), body.clone())).collect();
+        all.iter().map(|(key, body)| (key_name(key).into_owned(), body.clone())).collect();
     let of = |(key, body): (OutKey<'a>, Out<'a>)| {
         let copied =
             entry(&body, "copy").and_then(|it| Some(OutNode::root(&it).text()?.into_owned()));

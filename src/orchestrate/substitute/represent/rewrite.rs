@@ -114,7 +114,7 @@ impl Representing<'_> {
             let rest = rest.iter().skip(used).map(|step| self.value(step, at));
             let path = std::iter::once(name).chain(rest).map(|step| (None, step)).collect();
             let entries = vec![(key.clone(), like_list(arguments, path))];
-            Out::Map { entries, like: None }
+            Out::Map { entries: entries.into(), like: None }
         };
         match self.start(rest, at) {
             Some(PathStart::One(node, used)) if node < count => Some(call(node, used)),
@@ -128,9 +128,10 @@ impl Representing<'_> {
                 // Several lists become one.
                 let is_all = |step: &Out<'a>| OutNode::root(step).text().as_deref() == Some("ALL");
                 Some(match rest.iter().skip(1).any(is_all) && count > 0 {
-                    true => {
-                        Out::Map { entries: vec![(OutKey::New("$concat".into()), all)], like: None }
-                    }
+                    true => Out::Map {
+                        entries: [(OutKey::New("$concat".into()), all)].into(),
+                        like: None,
+                    },
                     false => all,
                 })
             }

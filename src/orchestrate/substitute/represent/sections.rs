@@ -98,13 +98,15 @@ impl Representing<'_> {
                 Some(first) => vec![first.clone()],
                 None => next.iter().filter_map(text).collect(),
             };
-            followers.insert(own, first);
+            followers.insert(own.into_owned(), first);
             for (index, node) in nodes.into_iter().enumerate() {
                 let mut parts = entries(&self.value(&step, Indices::default()));
                 set(&mut parts, "target", |_| Some(name(node)));
                 if let Some(next) = names.get(index + 1) {
                     let next = vec![(None, name(next.clone()))];
-                    set(&mut parts, "on_success", |_| Some(Out::Seq { items: next, like: None }));
+                    set(&mut parts, "on_success", |_| {
+                        Some(Out::Seq { items: next.into(), like: None })
+                    });
                 }
                 let new = names[index].clone().into();
                 let key = match &key {
@@ -165,7 +167,7 @@ impl Representing<'_> {
             (1, Some((_, only))) => only,
             (_, Some(last)) => {
                 targets.push(last);
-                Out::Seq { items: targets, like: None }
+                Out::Seq { items: targets.into(), like: None }
             }
         };
         Some(like(item, all))
@@ -187,7 +189,7 @@ impl Representing<'_> {
             };
             let paths = nodes.into_iter().map(|node| {
                 let path = vec![(None, name(node)), (None, requirement.clone())];
-                (None, Out::Seq { items: path, like: None })
+                (None, Out::Seq { items: path.into(), like: None })
             });
             return Some(paths.collect());
         }
