@@ -466,7 +466,7 @@ mod writing {
         let without = |gone: &str| {
             let names = ["a", "b", "c"].into_iter().filter(|name| *name != gone);
             let entries = names.map(|name| entry(&document, name)).collect();
-            write_yaml(&Out::Map { entries: entries.into(), like: Some(document.root()) })
+            write_yaml(&Out::Map { entries, like: Some(document.root()) })
         };
         assert_eq!(without(""), text);
         assert_eq!(
@@ -533,7 +533,7 @@ mod writing {
             "k: |2\n   x\n  y\nf: [a,\n  b]\nq: \"one\n  two\" # c\np: one\n  two\n"
         );
         let deeper = Out::Seq {
-            items: vec![(None, Out::Seq { items: vec![(None, Out::Source(inner))], like: None })]
+            items: [(None, Out::Seq { items: [(None, Out::Source(inner))].into(), like: None })]
                 .into(),
             like: None,
         };
