@@ -8,7 +8,7 @@ use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set};
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use std::borrow::Cow;
 
-type ListItems<'a> = Vec<(Option<Node<'a>>, Out<'a>)>;
+pub(super) type ListItems<'a> = Vec<(Option<Node<'a>>, Out<'a>)>;
 
 impl<'a> Flattening<'_, '_, 'a> {
     pub(super) fn relationships(&self, section: &Out<'a>) -> Out<'a> {

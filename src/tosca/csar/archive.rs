@@ -76,12 +76,12 @@ impl Limits {
 pub struct Archive {
     root: PathBuf,
     bytes: Vec<u8>,
-    directory: Directory,
+    directory: ArchiveDirectory,
     entries: Entries,
 }
 
 /// Where the content of each entry is, by the position of the entry.
-enum Directory {
+enum ArchiveDirectory {
     Zip(Arc<ZipArchiveMetadata>),
     Tar(Vec<Range<usize>>),
 }
@@ -101,7 +101,7 @@ impl Archive {
             |whys: Vec<String>| Diagnostics(whys.iter().map(|why| refused(name, why)).collect());
         let (bytes, directory, entries) = if tarball::is_one(&bytes, super::is_tarball(name)) {
             let tarball = tarball::inspect(bytes, limits).map_err(because)?;
-            (tarball.bytes, Directory::Tar(tarball.contents), tarball.entries)
+            (tarball.bytes, ArchiveDirectory::Tar(tarball.contents), tarball.entries)
         } else {
             let (directory, entries) = inspect(&bytes, limits).map_err(|error| match error {
                 Refused::Unreadable(why) => {
@@ -109,7 +109,7 @@ impl Archive {
                 }
                 Refused::Because(whys) => because(whys),
             })?;
-            (bytes, Directory::Zip(directory), entries)
+            (bytes, ArchiveDirectory::Zip(directory), entries)
         };
         let mut root = name.as_os_str().to_owned();
         root.push(":");
@@ -171,8 +171,8 @@ impl FileSystem for Archive {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let position = self.entry(path)?;
         let directory = match &self.directory {
-            Directory::Zip(directory) => directory,
-            Directory::Tar(contents) => {
+            ArchiveDirectory::Zip(directory) => directory,
+            ArchiveDirectory::Tar(contents) => {
                 let content = contents.get(position).and_then(|at| self.bytes.get(at.clone()));
                 return content.map(<[u8]>::to_vec).ok_or(io::ErrorKind::NotFound.into());
             }
@@ -196,10 +196,12 @@ impl FileSystem for Archive {
     fn size(&self, path: &Path) -> io::Result<u64> {
         let position = self.entry(path)?;
         match &self.directory {
-            Directory::Zip(directory) => {
+            ArchiveDirectory::Zip(directory) => {
                 directory.entry(position).map(|entry| entry.size()).map_err(io::Error::other)
             }
-            Directory::Tar(contents) => Ok(contents.get(position).map_or(0, |at| at.len() as u64)),
+            ArchiveDirectory::Tar(contents) => {
+                Ok(contents.get(position).map_or(0, |at| at.len() as u64))
+            }
         }
     }
 

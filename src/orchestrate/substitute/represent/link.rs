@@ -6,7 +6,7 @@
 
 use super::known::{Indices, KnownInputs};
 use super::matching::{Slot, matched};
-use super::{Counts, REPRESENTATIONS, Representing, representation, whole};
+use super::{NodeCounts, REPRESENTATIONS, Representing, representation, whole};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::orchestrate::fulfil::{FilterOwner, FilterTexts, NodeSubject, PlacedFilter};
 use crate::orchestrate::substitute::flatten::{lead, with_body, written};
@@ -32,7 +32,7 @@ const RELATIONS: u64 = 10 * REPRESENTATIONS;
 
 /// What becomes of a requirement assignment.
 #[derive(Clone, Debug)]
-enum Link {
+enum RelationLink {
     /// It stays as it is.
     Kept,
     /// It stays, and its count is this number.
@@ -42,12 +42,12 @@ enum Link {
 }
 
 /// What becomes of the requirement assignments of each node, in their order.
-pub(super) struct Links {
-    by_node: FxHashMap<String, Vec<Link>>,
+pub(super) struct RelationLinks {
+    by_node: FxHashMap<String, Vec<RelationLink>>,
 }
 
 /// Where an assignment may lead.
-struct Wanted<'a> {
+struct WantedTarget<'a> {
     /// Its position among the assignments of its node.
     position: usize,
     template: String,
@@ -62,7 +62,7 @@ struct Wanted<'a> {
     is_optional: bool,
 }
 
-impl Wanted<'_> {
+impl WantedTarget<'_> {
     /// Whether its author said which node it leads to.
     fn is_explicit(&self) -> bool {
         self.index.is_some() || self.nodes.is_none() && self.count == 1
@@ -103,7 +103,7 @@ struct Linking<'l, 't, 'a> {
     types: &'l Types<'t>,
     schemas: &'l Schemas<'l, 't>,
     filters: &'l FxHashMap<FilterOwner, PlacedFilter<'l>>,
-    counts: &'l Counts,
+    counts: &'l NodeCounts,
     known: &'l KnownInputs,
     /// The nodes of each template that relations of each requirement lead to.
     used: FxHashMap<(String, String), UsedNodes>,
@@ -117,10 +117,10 @@ struct Linking<'l, 't, 'a> {
 /// `unfulfilled-requirement` where a mandatory relation has no target.
 pub(super) fn links(
     document: &Out<'_>,
-    counts: &Counts,
+    counts: &NodeCounts,
     known: &KnownInputs,
     types: &Types<'_>,
-) -> Result<Links, Diagnostics> {
+) -> Result<RelationLinks, Diagnostics> {
     let view = TemplateView::of(document.clone(), types);
     let topology = Topology::read(document, &|_| false);
     let texts = FilterTexts::of(OutNode::root(document), &topology);
@@ -140,24 +140,24 @@ pub(super) fn links(
     let mut by_node = FxHashMap::default();
     for (node, values) in view.nodes.iter().zip(&topology.nodes) {
         let links = linking.node(node, &values.relations);
-        if links.iter().any(|link| !matches!(link, Link::Kept)) {
+        if links.iter().any(|link| !matches!(link, RelationLink::Kept)) {
             by_node.insert(node.name.clone(), links);
         }
     }
     let errors = linking.errors;
-    if errors.has_errors() { Err(errors) } else { Ok(Links { by_node }) }
+    if errors.has_errors() { Err(errors) } else { Ok(RelationLinks { by_node }) }
 }
 
 impl<'a> Linking<'_, '_, 'a> {
-    fn node(&mut self, node: &ViewedNode<'a>, relations: &[RelationIndex]) -> Vec<Link> {
-        let mut links = vec![Link::Kept; node.assignments.len()];
+    fn node(&mut self, node: &ViewedNode<'a>, relations: &[RelationIndex]) -> Vec<RelationLink> {
+        let mut links = vec![RelationLink::Kept; node.assignments.len()];
         let mut before: FxHashMap<&str, u64> = FxHashMap::default();
-        let mut by_requirement: IndexMap<&str, Vec<Wanted<'a>>> = IndexMap::new();
+        let mut by_requirement: IndexMap<&str, Vec<WantedTarget<'a>>> = IndexMap::new();
         for (position, assignment) in node.assignments.iter().enumerate() {
             let first = before.entry(&assignment.name).or_default();
             let (count, is_call) = self.count(assignment);
             if let (Some(count), true) = (count, is_call) {
-                links[position] = Link::Counted(count);
+                links[position] = RelationLink::Counted(count);
             }
             if let Some(wanted) = self.wanted(node, position, (count, *first)) {
                 by_requirement.entry(&assignment.name).or_default().push(wanted);
@@ -166,14 +166,14 @@ impl<'a> Linking<'_, '_, 'a> {
         }
         for wanted in by_requirement.into_values() {
             let is_plain =
-                |it: &Wanted<'_>| it.index.is_none() && it.nodes.is_none() && it.count == 1;
+                |it: &WantedTarget<'_>| it.index.is_none() && it.nodes.is_none() && it.count == 1;
             if wanted.iter().all(is_plain) {
                 continue;
             }
             let Some(found) = self.led(node, &wanted, relations) else { continue };
             for (wanted, found) in wanted.iter().zip(found) {
                 if !is_plain(wanted) || found.is_empty() {
-                    links[wanted.position] = Link::Leads(found);
+                    links[wanted.position] = RelationLink::Leads(found);
                 }
             }
         }
@@ -195,7 +195,7 @@ impl<'a> Linking<'_, '_, 'a> {
         node: &ViewedNode<'a>,
         position: usize,
         (count, first): (Option<u64>, u64),
-    ) -> Option<Wanted<'a>> {
+    ) -> Option<WantedTarget<'a>> {
         let assignment = &node.assignments[position];
         let body = &assignment.body;
         let target = match OutNode::root(body).kind() {
@@ -219,14 +219,14 @@ impl<'a> Linking<'_, '_, 'a> {
             return None;
         };
         let (index, is_optional) = (steps.next(), assignment.count.min == 0);
-        Some(Wanted { position, template, nodes, index, count, first, is_optional })
+        Some(WantedTarget { position, template, nodes, index, count, first, is_optional })
     }
 
     /// The targets of the assignments of one requirement; `None` if they are not known.
     fn led(
         &mut self,
         node: &ViewedNode<'a>,
-        all: &[Wanted<'a>],
+        all: &[WantedTarget<'a>],
         relations: &[RelationIndex],
     ) -> Option<Vec<Vec<(u64, String)>>> {
         let mut slots = Vec::new();
@@ -274,7 +274,7 @@ impl<'a> Linking<'_, '_, 'a> {
     fn named(
         &mut self,
         node: &ViewedNode<'a>,
-        wanted: &Wanted<'a>,
+        wanted: &WantedTarget<'a>,
         index: &Out<'a>,
     ) -> Option<Vec<Rc<[u64]>>> {
         let assignment = &node.assignments[wanted.position];
@@ -297,7 +297,7 @@ impl<'a> Linking<'_, '_, 'a> {
             let there = wanted.nodes.unwrap_or(1);
             let found = whole(&value).filter(|index| *index < there);
             if found.is_none() && !wanted.is_optional {
-                let Wanted { template, .. } = wanted;
+                let WantedTarget { template, .. } = wanted;
                 let why = format!(
                     "`{template}` has no node of the index {value}, as its `count` is {there}"
                 );
@@ -314,7 +314,7 @@ impl<'a> Linking<'_, '_, 'a> {
     fn fitting(
         &mut self,
         node: &ViewedNode<'a>,
-        wanted: &Wanted<'a>,
+        wanted: &WantedTarget<'a>,
         relation: Option<&RelationIndex>,
     ) -> Vec<Rc<[u64]>> {
         let name = &node.assignments[wanted.position].name;
@@ -335,7 +335,7 @@ impl<'a> Linking<'_, '_, 'a> {
     }
 
     /// Notes which nodes relations lead to.
-    fn use_up(&mut self, requirement: &str, wanted: &Wanted<'a>, found: &[(u64, u64)]) {
+    fn use_up(&mut self, requirement: &str, wanted: &WantedTarget<'a>, found: &[(u64, u64)]) {
         let Some(nodes) = wanted.nodes else { return };
         let key = (wanted.template.clone(), requirement.to_owned());
         let used = self.used.entry(key).or_insert_with(|| UsedNodes::of(nodes));
@@ -367,15 +367,15 @@ impl<'a> Linking<'_, '_, 'a> {
     }
 
     /// Reports a mandatory assignment for which there are too few nodes.
-    fn enough(&mut self, node: &ViewedNode<'a>, wanted: &Wanted<'a>, there: usize) {
+    fn enough(&mut self, node: &ViewedNode<'a>, wanted: &WantedTarget<'a>, there: usize) {
         if (there as u64) < wanted.count && !wanted.is_optional {
-            let Wanted { template, count, .. } = wanted;
+            let WantedTarget { template, count, .. } = wanted;
             let why = format!("it needs {count} different nodes of `{template}`, and {there} fit");
             self.unfulfilled(node, wanted, &why);
         }
     }
 
-    fn unfulfilled(&mut self, node: &ViewedNode<'a>, wanted: &Wanted<'a>, why: &str) {
+    fn unfulfilled(&mut self, node: &ViewedNode<'a>, wanted: &WantedTarget<'a>, why: &str) {
         let assignment = &node.assignments[wanted.position];
         let (name, node) = (&assignment.name, &node.name);
         let message = format!("the requirement `{name}` of `{node}` is not fulfilled: {why}");
@@ -395,14 +395,14 @@ impl<'a> Linking<'_, '_, 'a> {
     }
 }
 
-impl Links {
+impl RelationLinks {
     pub(super) fn is_empty(&self) -> bool {
         self.by_node.is_empty()
     }
 
     /// Writes the links into a document.
     pub(super) fn write<'a>(&self, document: &Out<'a>, known: &KnownInputs) -> Out<'a> {
-        let counts = Counts { by_template: FxHashMap::default() };
+        let counts = NodeCounts { by_template: FxHashMap::default() };
         let found = RefCell::default();
         let writer = Representing { counts: &counts, known, evaluates: false, found };
         within_topology(document, &mut |section, value| {
@@ -433,7 +433,7 @@ impl Links {
     }
 }
 
-impl Link {
+impl RelationLink {
     /// The assignments in place of one.
     fn items<'a>(&self, item: &Out<'a>, writer: &Representing<'_>) -> Vec<Out<'a>> {
         let Some((_, body)) = entries(item).into_iter().next() else { return Vec::new() };

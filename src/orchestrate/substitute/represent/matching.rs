@@ -24,7 +24,7 @@ pub(super) struct Slot<'s> {
 }
 
 /// The matching so far.
-struct Matching<'m> {
+struct RelationMatching<'m> {
     slots: &'m [Slot<'m>],
     given: Vec<Option<u64>>,
     owners: FxHashMap<(&'m str, u64), usize>,
@@ -36,7 +36,7 @@ struct Matching<'m> {
 
 /// The index of the node that each relation gets, if one is left for it.
 pub(super) fn matched(slots: &[Slot<'_>]) -> Vec<Option<u64>> {
-    let mut matching = Matching {
+    let mut matching = RelationMatching {
         slots,
         given: vec![None; slots.len()],
         owners: FxHashMap::default(),
@@ -47,7 +47,7 @@ pub(super) fn matched(slots: &[Slot<'_>]) -> Vec<Option<u64>> {
     matching.given
 }
 
-impl<'m> Matching<'m> {
+impl<'m> RelationMatching<'m> {
     fn add(&mut self, slot: usize) {
         let Slot { assignment, template, candidates, is_fixed, .. } = &self.slots[slot];
         if *is_fixed {

@@ -49,13 +49,13 @@ impl RepresentedNodes {
 }
 
 /// The numbers of nodes that templates stand for.
-struct Counts {
+struct NodeCounts {
     by_template: FxHashMap<String, u64>,
 }
 
 /// The making of representations.
 struct Representing<'r> {
-    counts: &'r Counts,
+    counts: &'r NodeCounts,
     known: &'r KnownInputs,
     /// Whether functions are replaced by their values where indices decide these.
     evaluates: bool,
@@ -81,7 +81,7 @@ pub(super) fn represented<'a>(
     let declared = section("inputs");
     let known = KnownInputs::of(declared.as_ref().map(OutNode::root), inputs);
     let templates = section("node_templates").map(|all| uncopied(&all)).unwrap_or_default();
-    let counts = Counts::of(&templates, &known)?;
+    let counts = NodeCounts::of(&templates, &known)?;
     let repeated = |document: Out<'a>, evaluates: bool| {
         if counts.by_template.is_empty() {
             return Ok(document);
@@ -104,7 +104,7 @@ pub(super) fn represented<'a>(
     Ok(RepresentedDocument { document, evaluated, nodes: counts.names() })
 }
 
-impl Counts {
+impl NodeCounts {
     /// Reads the counts of node templates.
     fn of(templates: &MapEntries<'_>, known: &KnownInputs) -> Result<Self, Diagnostics> {
         let mut errors = Diagnostics::default();

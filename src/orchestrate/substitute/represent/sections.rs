@@ -4,12 +4,11 @@
 use super::Representing;
 use super::known::Indices;
 use crate::orchestrate::substitute::rewrite::like_list;
+use crate::orchestrate::substitute::sections::ListItems;
 use crate::orchestrate::substitute::view::{entry, listed};
 use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-type ListItems<'a> = Vec<(Option<Node<'a>>, Out<'a>)>;
 
 /// Steps of a workflow that are not there any more, each with the steps that take its place.
 type Followers = FxHashMap<String, Vec<String>>;
