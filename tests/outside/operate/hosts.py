@@ -155,8 +155,8 @@ class Trial:
             self.seen |= {arguments for _, arguments, _ in processes() if any(secret in arguments for secret in SECRETS)}
 
     def left(self):
-        """What a run left for longer than a few seconds."""
-        end = time.monotonic() + 20
+        """What a run left for longer than ssh keeps a connection that nobody uses, which is a minute."""
+        end = time.monotonic() + 75
         while (rest := self.left_now()) and time.monotonic() < end:
             time.sleep(0.2)
         return rest
