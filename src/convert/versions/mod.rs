@@ -146,11 +146,14 @@ struct Made<'a> {
     metadata: MadeEntries<'a>,
     /// Entries for what only version 1.3 has.
     kept: MadeEntries<'a>,
+    /// Operations for its entry of this name, where version 1.3 has them beside the keynames.
+    operations: MadeEntries<'a>,
 }
 
 impl<'a> Made<'a> {
     fn new(node: Node<'a>) -> Self {
-        Self { node, entries: Vec::new(), metadata: Vec::new(), kept: Vec::new() }
+        let none = MadeEntries::new;
+        Self { node, entries: none(), metadata: none(), kept: none(), operations: none() }
     }
 
     fn has(&self, name: &str) -> bool {
@@ -175,7 +178,16 @@ impl<'a> Made<'a> {
         self.entries.push((OutKey::New(name.into()), value));
     }
 
+    /// Adds the operations to their entry.
+    fn put_operations(&mut self) {
+        let operations = std::mem::take(&mut self.operations);
+        if let Some(known) = self.get_mut("operations").filter(|_| !operations.is_empty()) {
+            extend(known, operations);
+        }
+    }
+
     fn out(mut self) -> Out<'a> {
+        self.put_operations();
         if !self.kept.is_empty() {
             let kept = Out::Map { entries: std::mem::take(&mut self.kept).into(), like: None };
             self.metadata.push((OutKey::New(KEPT.into()), kept));

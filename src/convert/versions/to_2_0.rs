@@ -37,6 +37,7 @@ impl<'a> Converter<'_, 'a> {
         let keynames = entity.keynames.iter().chain(&grammar::COMMON);
         if let Some(keyname) = keynames.into_iter().find(|keyname| keyname.field == name) {
             let content = self.content(entity, keyname.field, &keyname.holds, value);
+            made.put_operations();
             let known = made.get_mut(keyname.name);
             match (known, content) {
                 // Operations that stand beside the keyname come before it.
@@ -478,14 +479,12 @@ impl<'a> Converter<'_, 'a> {
         let of_operations = entity.keynames.iter().find(|keyname| keyname.name == "operations");
         let Some(below) = of_operations.and_then(|keyname| keyname.holds.element()) else { return };
         let operation = (OutKey::Source(key), self.element(value, below));
-        match made.get_mut("operations") {
-            Some(operations) => super::extend(operations, vec![operation]),
-            None => {
-                let [_, like] = super::inline();
-                let like = like.filter(|_| made.node.is_flow());
-                made.supply("operations", Out::Map { entries: vec![operation].into(), like });
-            }
+        if !made.has("operations") {
+            let [_, like] = super::inline();
+            let like = like.filter(|_| made.node.is_flow());
+            made.supply("operations", Out::Map { entries: [].into(), like });
         }
+        made.operations.push(operation);
     }
 
     fn imports_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
