@@ -7,3 +7,8 @@ pub mod plan;
 pub(crate) mod redact;
 pub(crate) mod substitute;
 pub(crate) mod tree;
+
+/// The name of one of the nodes that a template with a count stands for.
+fn representation(template: &str, index: u64) -> String {
+    format!("{template}@{index}")
+}

@@ -9,6 +9,7 @@ use super::model::{ByName, InstanceModel, InstanceState, NodeInstance, RelationI
 use crate::orchestrate::tree::{
     MapEntries, entries, items, key_name, like, rebuilt, set, within_topology,
 };
+use crate::topology::named::NamedParts;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Out, OutKey, OutNode};
@@ -27,7 +28,7 @@ pub(crate) fn expanded<'a>(
     if counts.is_empty() {
         return document.clone();
     }
-    let expansion = Expansion { topology, counts };
+    let expansion = Expansion { topology, named: NamedParts::of(topology), counts };
     within_topology(document, &mut |section, value| match section {
         "node_templates" => expansion.nodes(value),
         "groups" => expansion.named(value, "members"),
@@ -38,6 +39,7 @@ pub(crate) fn expanded<'a>(
 
 struct Expansion<'e> {
     topology: &'e Topology,
+    named: NamedParts<'e>,
     counts: &'e InstanceCounts,
 }
 
@@ -46,7 +48,7 @@ impl Expansion<'_> {
         let mut all = Vec::new();
         for (key, template) in entries(templates) {
             let name = key_name(&key).into_owned();
-            let Some(id) = self.topology.node_named(&name) else { continue };
+            let Some(&id) = self.named.nodes.get(&*name) else { continue };
             let ids = self.counts.ids(id, &name);
             for (index, node) in ids.iter().enumerate() {
                 let counted = self.counts.is_counted(id).then_some(index);
@@ -125,7 +127,7 @@ impl Expansion<'_> {
         let mut all = Vec::new();
         for item in items(list) {
             let name = OutNode::root(&item).text().map(|name| name.into_owned());
-            let node = name.as_deref().and_then(|name| self.topology.node_named(name));
+            let node = name.as_deref().and_then(|name| self.named.nodes.get(name).copied());
             match (node, name) {
                 (Some(node), Some(name)) if self.counts.is_counted(node) => {
                     let ids = self.counts.ids(node, &name);

@@ -8,6 +8,7 @@ use super::model::{
 use super::secrets::KeptSecrets;
 use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::orchestrate::representation;
 use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity};
 use crate::topology::{
     AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
@@ -148,7 +149,7 @@ fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> I
         };
         match count {
             Some(count) if count <= INSTANCES => {
-                let ids = (0..count).map(|index| format!("{}@{index}", node.name).into());
+                let ids = (0..count).map(|index| representation(&node.name, index).into());
                 counts.counted.insert(id, ids.collect());
             }
             _ => {

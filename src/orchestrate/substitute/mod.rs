@@ -226,9 +226,11 @@ fn placed<'a>(
     let settings = round.settings;
     let RoundChoice { chosen, uses, .. } = choice;
     let flat = flatten(round.view, settings.types, chosen, uses)?;
-    overused(&Topology::read(&flat.document, &|_| false), chosen, &flat.names, settings)?;
-    let own = represented(flat.document, None, settings.inputs, settings.types)?;
-    let (open, nodes) = (ReadDocument::of(own.document, None), own.nodes);
+    let open = ReadDocument::of(flat.document, None);
+    overused(&open.values, chosen, &flat.names, settings)?;
+    let own = represented(open.document.clone(), None, settings.inputs, settings.types)?;
+    let open = if own.is_changed { ReadDocument::of(own.document, None) } else { open };
+    let nodes = own.nodes;
     for names in &flat.names {
         scopes.add(names.values().flat_map(|name| nodes.of(name)));
     }

@@ -6,15 +6,17 @@
 
 use super::known::{Indices, KnownInputs};
 use super::matching::{Slot, matched};
-use super::{NodeCounts, REPRESENTATIONS, Representing, representation, whole};
+use super::{NodeCounts, REPRESENTATIONS, Representing, whole};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::orchestrate::fulfil::{FilterOwner, FilterTexts, NodeSubject, PlacedFilter};
+use crate::orchestrate::representation;
 use crate::orchestrate::substitute::flatten::{lead, with_body, written};
 use crate::orchestrate::substitute::rewrite::like_list;
 use crate::orchestrate::substitute::view::{
     TemplateView, ViewedNode, ViewedRequirement, entry, listed,
 };
 use crate::orchestrate::tree::{entries, items, key_name, like, set, within_topology};
+use crate::topology::named::NamedParts;
 use crate::topology::{RelationIndex, Topology};
 use crate::tosca::Types;
 use crate::tosca::filter::{FilterVerdict, NodeFilter};
@@ -100,6 +102,7 @@ impl UsedNodes {
 struct Linking<'l, 't, 'a> {
     view: &'l TemplateView<'a>,
     topology: &'l Topology,
+    named: NamedParts<'l>,
     types: &'l Types<'t>,
     schemas: &'l Schemas<'l, 't>,
     filters: &'l FxHashMap<FilterOwner, PlacedFilter<'l>>,
@@ -128,6 +131,7 @@ pub(super) fn links(
     let mut linking = Linking {
         view: &view,
         topology: &topology,
+        named: NamedParts::of(&topology),
         types,
         schemas: &schemas,
         filters: &filters,
@@ -357,7 +361,7 @@ impl<'a> Linking<'_, '_, 'a> {
         if defined.is_none() && own.is_none() {
             return true;
         }
-        let Some(target) = self.topology.node_named(target) else { return false };
+        let Some(&target) = self.named.nodes.get(target) else { return false };
         let subject = NodeSubject::of(self.types, self.schemas, self.topology.node(target));
         let holds =
             |filter: &NodeFilter<'_>| matches!(filter.verdict(&subject), FilterVerdict::Holds);

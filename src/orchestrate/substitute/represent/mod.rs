@@ -14,6 +14,7 @@ mod sections;
 
 use super::view::{entry, is_of_2_0, key_span};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::orchestrate::representation;
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like, within_topology};
 use crate::tosca::Types;
 use cuvee_text::source::Span;
@@ -32,6 +33,8 @@ pub(super) struct RepresentedDocument<'a> {
     /// The document with the values of functions, if there is one.
     pub evaluated: Option<Out<'a>>,
     pub nodes: RepresentedNodes,
+    /// Whether it is another document than the given one.
+    pub is_changed: bool,
 }
 
 /// The nodes that each template with a count stands for.
@@ -74,7 +77,8 @@ pub(super) fn represented<'a>(
     types: &Types<'_>,
 ) -> Result<RepresentedDocument<'a>, Diagnostics> {
     if !is_of_2_0(&document) {
-        return Ok(RepresentedDocument { document, evaluated, nodes: RepresentedNodes::default() });
+        let nodes = RepresentedNodes::default();
+        return Ok(RepresentedDocument { document, evaluated, nodes, is_changed: false });
     }
     let judged = evaluated.as_ref().unwrap_or(&document);
     let section = |name: &str| entry(&entry(judged, "topology_template")?, name);
@@ -101,7 +105,8 @@ pub(super) fn represented<'a>(
         true => (document, evaluated),
         false => (links.write(&document, &known), evaluated.map(|it| links.write(&it, &known))),
     };
-    Ok(RepresentedDocument { document, evaluated, nodes: counts.names() })
+    let is_changed = !counts.by_template.is_empty() || !links.is_empty();
+    Ok(RepresentedDocument { document, evaluated, nodes: counts.names(), is_changed })
 }
 
 impl NodeCounts {
@@ -159,11 +164,6 @@ impl NodeCounts {
         let names = names.filter_map(|template| Some((template.clone(), self.nodes(template)?)));
         RepresentedNodes { by_template: names.collect() }
     }
-}
-
-/// The name of a node that represents a template.
-fn representation(template: &str, index: u64) -> String {
-    format!("{template}@{index}")
 }
 
 /// A number from 0 up.

@@ -2,8 +2,9 @@
 //! paths lead to one of the nodes or to all of them.
 
 use super::known::Indices;
-use super::{Representing, representation, whole};
+use super::{Representing, whole};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
+use crate::orchestrate::representation;
 use crate::orchestrate::substitute::rewrite::like_list;
 use crate::orchestrate::substitute::view::{key_span, listed};
 use crate::orchestrate::tree::{entries, items, key_name, like};

@@ -3,6 +3,7 @@
 
 use super::Representing;
 use super::known::Indices;
+use crate::orchestrate::representation;
 use crate::orchestrate::substitute::rewrite::like_list;
 use crate::orchestrate::substitute::sections::ListItems;
 use crate::orchestrate::substitute::view::{entry, listed};
@@ -91,7 +92,7 @@ impl Representing<'_> {
             };
             let own = key_name(&key);
             let names: Vec<_> =
-                (0..nodes.len()).map(|index| super::representation(&own, index as u64)).collect();
+                (0..nodes.len()).map(|index| representation(&own, index as u64)).collect();
             let next = entry(&step, "on_success").map(|next| items(&next)).unwrap_or_default();
             let first = match names.first() {
                 Some(first) => vec![first.clone()],
