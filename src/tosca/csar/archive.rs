@@ -51,6 +51,22 @@ impl Limits {
     pub(super) fn is_bomb(&self, size: u64, compressed: u64) -> bool {
         size > SMALL && size / self.ratio.max(1) > compressed
     }
+
+    /// Checks the size of one entry.
+    pub(super) fn check_entry(&self, size: u64) -> Result<(), String> {
+        match size > self.entry {
+            true => Err(format!("is larger than {} MiB", self.entry >> 20)),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks the size of all entries together.
+    pub(super) fn check_total(&self, size: u64) -> Result<(), String> {
+        match size > self.total {
+            true => Err(format!("its entries are larger than {} MiB together", self.total >> 20)),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The files in a zip file or a tarball that is held in memory. Each file of a zip file is unpacked
@@ -275,7 +291,7 @@ fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Arc<ZipArchiveMetadata>, En
             break;
         }
     }
-    wrong.extend(tree.too_large(limits));
+    wrong.extend(limits.check_total(tree.unpacked).err());
     if directory.has_duplicate_names() {
         wrong.push("two of its entries have the same name".into());
     }
@@ -328,9 +344,7 @@ fn admissible(entry: &ZipFileEntry<'_>, limits: &Limits) -> Result<(), String> {
     if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
         return Err(format!("is compressed by {}; only deflate is supported", entry.compression()));
     }
-    if size > limits.entry {
-        return Err(format!("is larger than {} MiB", limits.entry >> 20));
-    }
+    limits.check_entry(size)?;
     if limits.is_bomb(size, compressed) {
         return Err(format!(
             "would become {} times larger, {} are allowed",

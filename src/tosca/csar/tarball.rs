@@ -58,7 +58,7 @@ pub(super) fn inspect(bytes: Vec<u8>, limits: &Limits) -> Result<Tarball, Vec<St
     if count == 0 {
         wrong.push("it is no tarball that can be read: it has no entries".into());
     }
-    wrong.extend(tree.too_large(limits));
+    wrong.extend(limits.check_total(tree.unpacked).err());
     match wrong.is_empty() {
         true => Ok(Tarball { bytes, contents, entries: tree.entries }),
         false => Err(wrong),
@@ -78,10 +78,7 @@ fn unpacked(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>, Vec<String>> {
             let ratio = limits.ratio;
             return Err(vec![format!("it would become more than {ratio} times larger")]);
         }
-        if size > limits.total {
-            let most = limits.total >> 20;
-            return Err(vec![format!("its entries are larger than {most} MiB together")]);
-        }
+        limits.check_total(size).map_err(|why| vec![why])?;
         if read == 0 {
             return Ok(content);
         }
@@ -115,9 +112,7 @@ fn add(
     }
     let name = EntryTree::checked(name).map_err(&because)?;
     let size = entry.size();
-    if size > limits.entry {
-        return Err(because(&format!("is larger than {} MiB", limits.entry >> 20)));
-    }
+    limits.check_entry(size).map_err(|why| because(&why))?;
     let start = usize::try_from(entry.raw_file_position()).ok();
     let end = start.zip(usize::try_from(size).ok());
     let end = end.and_then(|(start, size)| start.checked_add(size)).filter(|end| *end <= all);

@@ -1,6 +1,6 @@
 //! Collects the entries of an archive, and refuses those that contradict each other.
 
-use super::{Limits, name};
+use super::name;
 use std::collections::BTreeMap;
 
 /// The position of each entry in its archive, by its name. A directory has `None`.
@@ -11,7 +11,7 @@ pub(super) type Entries = BTreeMap<String, Option<usize>>;
 pub(super) struct EntryTree {
     pub entries: Entries,
     /// Their size in bytes.
-    unpacked: u64,
+    pub unpacked: u64,
 }
 
 impl EntryTree {
@@ -48,12 +48,5 @@ impl EntryTree {
             next = name::parent(name);
         }
         Ok(())
-    }
-
-    /// Why all entries together are refused.
-    pub(super) fn too_large(&self, limits: &Limits) -> Option<String> {
-        let is_too_large = self.unpacked > limits.total;
-        is_too_large
-            .then(|| format!("its entries are larger than {} MiB together", limits.total >> 20))
     }
 }
