@@ -427,10 +427,15 @@ pub fn did_you_mean<'n>(written: &str, known: impl IntoIterator<Item = &'n str>)
 
 /// The word in `known` that is most similar to `written`, if it is similar enough.
 pub fn closest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    closest_of(written, &mut known.into_iter())
+}
+
+/// As [`closest`], compiled once for all kinds of iterators, of which there are a hundred.
+fn closest_of<'n>(written: &str, known: &mut dyn Iterator<Item = &'n str>) -> Option<&'n str> {
     let length = written.chars().count();
     let allowed = (length / 3).clamp(1, 3);
     // The edit distance is at least the difference in length, which is cheaper to compute.
-    let near = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= allowed);
+    let near = known.filter(|name| name.chars().count().abs_diff(length) <= allowed);
     let near = near
         .map(|name| (strsim::damerau_levenshtein(written, name), name))
         .filter(|&(distance, _)| distance <= allowed);
