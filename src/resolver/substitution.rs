@@ -14,6 +14,7 @@ use crate::orchestrate::substitute::{
     substitute,
 };
 use crate::tosca::csar;
+use crate::tosca::filter::looks_around;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::substitution::substitution;
 use crate::tosca::types::scope::Links;
@@ -190,8 +191,13 @@ impl Resolver {
                 || mappings.any(|mapping| mapping.value.is_some())
                 || !interpreted.template.is_plain()
         });
+        let looks_around = templates.iter().any(|template| {
+            let filter = template.substitution.node.get("substitution_filter");
+            filter.is_some_and(looks_around)
+        });
         let catalogue = ReadCatalogue {
             looks_at_values,
+            looks_around,
             known: templates.iter().map(|_| RefCell::default()).collect(),
             templates,
             interpreted: sources_of,
@@ -502,6 +508,7 @@ struct ReadCatalogue<'c, 'l, 'a> {
     types: &'c Types<'l>,
     /// Whether a template depends on property values of the nodes that it substitutes.
     looks_at_values: bool,
+    looks_around: bool,
 }
 
 impl<'c, 'l, 'a> ReadCatalogue<'c, 'l, 'a> {
@@ -591,5 +598,9 @@ impl<'a> Catalogue<'a> for ReadCatalogue<'_, '_, 'a> {
 
     fn looks_at_values(&self) -> bool {
         self.looks_at_values
+    }
+
+    fn looks_around(&self) -> bool {
+        self.looks_around
     }
 }

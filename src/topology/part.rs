@@ -159,6 +159,9 @@ pub struct TopologyRelation {
     pub count: Option<Spanned<Value>>,
     /// Whether the requirement may stay unfulfilled.
     pub optional: Option<Spanned<Value>>,
+    /// What the relation allocates of properties of the capability that it leads to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allocation: Vec<AssignedValue>,
 }
 
 /// A relationship template.

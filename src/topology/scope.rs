@@ -7,10 +7,15 @@ use super::{
 };
 use crate::tosca::evaluate::{FunctionScope, ScopeInput, ScopeValue};
 use crate::tosca::function::Name;
+use crate::tosca::substitution::names_in;
+use crate::tosca::types::schemas::units;
+use crate::tosca::value::{PropertyDefinition, UnitSize};
 use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// The elements of a topology whose own functions have their values.
 pub(crate) struct TopologyScope<'t, 'a> {
@@ -19,6 +24,8 @@ pub(crate) struct TopologyScope<'t, 'a> {
     /// The elements by name; a node counts before a relation, and that before a group.
     named: FxHashMap<&'t str, TopologyElement>,
     inputs: FxHashMap<&'t str, &'t TopologyParameter>,
+    /// The names in mappings of requirements and capabilities.
+    exposed: OnceCell<FxHashSet<Arc<str>>>,
 }
 
 impl<'t, 'a> TopologyScope<'t, 'a> {
@@ -38,7 +45,7 @@ impl<'t, 'a> TopologyScope<'t, 'a> {
             named.insert(&*topology.node(id).name, TopologyElement::Node(id));
         }
         let inputs = topology.inputs.iter().map(|input| (&*input.name, input)).collect();
-        Self { topology, types, named, inputs }
+        Self { topology, types, named, inputs, exposed: OnceCell::new() }
     }
 }
 
@@ -67,14 +74,59 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
         Some([Some(relation.source), relation.target].map(|end| end.map(TopologyElement::Node)))
     }
 
+    fn is_node(&self, element: TopologyElement) -> bool {
+        node_of(element).is_some()
+    }
+
     fn host(&self, node: TopologyElement) -> Option<TopologyElement> {
         self.topology.hosted_on(node_of(node)?).map(TopologyElement::Node)
     }
 
-    fn relation(&self, node: TopologyElement, requirement: &str) -> Option<TopologyElement> {
-        let mut relations = self.topology.node(node_of(node)?).relations.iter().copied();
-        let found = relations.find(|&id| self.topology.relation(id).name == requirement);
-        found.map(TopologyElement::Relation)
+    fn relations(&self, node: TopologyElement, requirement: &str) -> Vec<TopologyElement> {
+        let node = node_of(node).map(|node| self.topology.node(node));
+        let relations = node.into_iter().flat_map(|node| node.relations.iter().copied());
+        let meant = relations.filter(|&id| self.topology.relation(id).name == requirement);
+        meant.map(TopologyElement::Relation).collect()
+    }
+
+    fn incoming(&self, node: TopologyElement) -> Vec<TopologyElement> {
+        let node = node_of(node).map(|node| self.topology.node(node));
+        let relations = node.into_iter().flat_map(|node| node.incoming.iter().copied());
+        relations.map(TopologyElement::Relation).collect()
+    }
+
+    fn is_exposed(&self, node: TopologyElement) -> bool {
+        let exposed = self.exposed.get_or_init(|| {
+            let mut names = FxHashSet::default();
+            if let Some(mapping) = &self.topology.substitution {
+                let mapped = mapping.requirements.iter().chain(&mapping.capabilities);
+                mapped.for_each(|mapped| names_in(&mapped.value.value, &mut names));
+            }
+            names
+        });
+        node_of(node).is_some_and(|node| exposed.contains(&*self.topology.node(node).name))
+    }
+
+    fn count(&self, element: TopologyElement) -> Option<ScopeValue<'t>> {
+        let count = match element {
+            TopologyElement::Node(node) => &self.topology.node(node).instance_count,
+            TopologyElement::Relation(relation) => &self.topology.relation(relation).count,
+            TopologyElement::Group(_) => &None,
+        };
+        count.as_ref().map(|count| ScopeValue::Known(count.value.clone()))
+    }
+
+    /// Where an index is written, the target is not known here.
+    fn target_index(&self, _: TopologyElement) -> Option<ScopeValue<'t>> {
+        None
+    }
+
+    fn allocation(&self, relation: TopologyElement, property: &str) -> Option<ScopeValue<'t>> {
+        assigned(&self.topology.relation(relation_of(relation)?).allocation, property)
+    }
+
+    fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
+        units(self.types, definition)
     }
 
     fn requirement(&self, relation: TopologyElement) -> (&'t str, Option<&'t str>) {

@@ -3,16 +3,22 @@
 //!
 //! A function whose value is only known at run time, or is unknown here, is kept. That is no error.
 
+mod graph;
+
+pub(crate) use graph::{FilterSite, FilteredRelation, left};
+
 use super::family::Family;
 use super::function::{Arguments, Call, Function, Name, function_in, function_not_map};
 use super::types::{EffectiveType, PropertyDefinition, TypeId};
 use super::v2_0;
 use super::v2_0::function::BuiltIn;
+use super::value::UnitSize;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind, Scalar};
+use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::hash::Hash;
 
 /// How deep values and the functions in them may refer to each other.
@@ -44,11 +50,33 @@ pub(crate) trait FunctionScope<'e> {
     /// The source and the target of a relation; `None` if the element is none.
     fn ends(&self, relation: Self::Element) -> Option<[Option<Self::Element>; 2]>;
 
+    /// Whether an element is a node.
+    fn is_node(&self, element: Self::Element) -> bool;
+
     /// The node that a node is directly hosted on.
     fn host(&self, node: Self::Element) -> Option<Self::Element>;
 
-    /// The relation of a node that fulfils a requirement.
-    fn relation(&self, node: Self::Element, requirement: &str) -> Option<Self::Element>;
+    /// The relations of a node for a requirement, in their order.
+    fn relations(&self, node: Self::Element, requirement: &str) -> Vec<Self::Element>;
+
+    /// The relations that lead to a node.
+    fn incoming(&self, node: Self::Element) -> Vec<Self::Element>;
+
+    /// Whether relations of a node may be those of one that the template substitutes.
+    fn is_exposed(&self, node: Self::Element) -> bool;
+
+    /// How many nodes a template of TOSCA 2.0 stands for, or a requirement assignment relations, if
+    /// it says so.
+    fn count(&self, element: Self::Element) -> Option<ScopeValue<'e>>;
+
+    /// Which node of its target's template a relation leads to, if it says so.
+    fn target_index(&self, relation: Self::Element) -> Option<ScopeValue<'e>>;
+
+    /// What a relation allocates of a property of the capability that it leads to.
+    fn allocation(&self, relation: Self::Element, property: &str) -> Option<ScopeValue<'e>>;
+
+    /// The units of the type of a property.
+    fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize>;
 
     /// The requirement of a relation, and the name or type of the capability, if it is written.
     fn requirement(&self, relation: Self::Element) -> (&'e str, Option<&'e str>);
@@ -106,8 +134,37 @@ pub(crate) struct ScopeInput<'e> {
     pub(crate) value: Option<ScopeValue<'e>>,
 }
 
-/// A value and its context: the element that `SELF` means in it, and the place of the value.
-type Cell<E> = (Option<E>, Span);
+/// What `SELF` means: an element. Of a node template of TOSCA 2.0 that stands for several nodes, it
+/// is the node of this index, if it is known which; the same of the relations of such a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Representation<E> {
+    pub(crate) element: E,
+    pub(crate) index: Option<u64>,
+}
+
+/// A value and its context: what `SELF` means in it, and the place of the value.
+type Cell<E> = (Option<Representation<E>>, Span);
+
+/// A step of a path into a value: a name or an index, and its place.
+#[derive(Clone)]
+struct ValueStep<'n> {
+    value: Value,
+    at: Node<'n>,
+}
+
+impl<'n> ValueStep<'n> {
+    fn written(at: &Node<'n>) -> Self {
+        Self { value: at.to_value(), at: *at }
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.value.as_str().map_or_else(|| self.value.to_string().into(), Cow::from)
+    }
+
+    fn index(&self) -> Option<i64> {
+        if let Value::Number(number) = &self.value { number.as_int() } else { None }
+    }
+}
 
 /// What evaluating functions has come to so far.
 pub(crate) struct EvaluatorState<E> {
@@ -116,6 +173,10 @@ pub(crate) struct EvaluatorState<E> {
     way: Vec<Cell<E>>,
     depth: usize,
     bytes: usize,
+    /// Whether no requirement is left open, once somebody wants to know.
+    is_complete: Option<bool>,
+    /// Whether only relations count that are there already.
+    ignores_open: bool,
     /// The errors that were found.
     pub(crate) diagnostics: Diagnostics,
 }
@@ -127,8 +188,17 @@ impl<E> Default for EvaluatorState<E> {
             way: Vec::new(),
             depth: 0,
             bytes: BYTES,
+            is_complete: None,
+            ignores_open: false,
             diagnostics: Diagnostics::default(),
         }
+    }
+}
+
+impl<E> EvaluatorState<E> {
+    /// Where nothing counts but the relations that have a target already.
+    pub(crate) fn without_open() -> Self {
+        Self { ignores_open: true, ..Self::default() }
     }
 }
 
@@ -160,6 +230,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         if !is_call {
             return Ok(None);
         }
+        let site = site.map(|site| self.representation(site)).transpose()?;
         let value = self.cell(node, site)?;
         if let Some(value) = &value {
             self.pay(value.bytes_up_to(self.state.bytes), node)?;
@@ -222,7 +293,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     }
 
     /// The value that a function refers to, which is evaluated once.
-    fn cell(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
+    fn cell(&mut self, node: Node<'_>, site: Option<Representation<S::Element>>) -> FunctionResult {
         let cell = (site, node.span());
         if let Some(known) = self.state.known.get(&cell) {
             return known.clone();
@@ -249,12 +320,18 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     }
 
     /// A value with all functions in it evaluated.
-    fn value(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
+    fn value(
+        &mut self,
+        node: Node<'_>,
+        site: Option<Representation<S::Element>>,
+    ) -> FunctionResult {
+        let is_of_2_0 = v2_0::is_of(node.document());
         if node.kind() == NodeKind::Scalar {
-            return Ok(match v2_0::is_of(node.document()) {
-                true => v2_0::function::scalar(node),
-                false => Some(node.to_value()),
-            });
+            return match v2_0::called(node).filter(|_| is_of_2_0) {
+                Some((name, _)) => self.index_function(name, site),
+                None if is_of_2_0 => Ok(v2_0::function::scalar(node)),
+                None => Ok(Some(node.to_value())),
+            };
         }
         if self.state.depth == DEPTH {
             return self.wrong(
@@ -264,18 +341,20 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             );
         }
         self.state.depth += 1;
-        let value = match call(node) {
-            Some(call) => self.call(&call, site),
-            None if v2_0::is_of(node.document()) && v2_0::called(node).is_some() => {
-                self.call_2_0(node, site)
-            }
-            None => self.collection(node, site),
+        let value = match (v2_0::called(node).filter(|_| is_of_2_0), call(node)) {
+            (Some((name, arguments)), _) => self.call_2_0(node, name, arguments, site),
+            (None, Some(call)) => self.call(&call, site),
+            (None, None) => self.collection(node, site),
         };
         self.state.depth -= 1;
         value
     }
 
-    fn collection(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
+    fn collection(
+        &mut self,
+        node: Node<'_>,
+        site: Option<Representation<S::Element>>,
+    ) -> FunctionResult {
         if node.kind() == NodeKind::Sequence {
             let items = node
                 .items()
@@ -291,37 +370,43 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         Ok(entries.map(|entries| Value::Map(entries.into())))
     }
 
-    fn call(&mut self, call: &Call<'_>, site: Option<S::Element>) -> FunctionResult {
+    fn call(
+        &mut self,
+        call: &Call<'_>,
+        site: Option<Representation<S::Element>>,
+    ) -> FunctionResult {
         match &call.arguments {
             Arguments::Parts(parts) => self.joined(parts.iter().copied(), "", site, "4.3.1"),
             Arguments::Join(list, delimiter) => self.join(*list, *delimiter, site),
             Arguments::Token(parts) => self.token(*parts, site),
-            Arguments::Input(input, path) => self.input(call, *input, path),
+            Arguments::Input(input, path) => self.input(call.node, *input, &steps(path)),
             Arguments::Path(entity, path) if call.function == Function::GetProperty => {
-                self.property(*entity, path, site)
+                self.property(*entity, &steps(path), site)
             }
             Arguments::NodeType(name) => Ok(self.nodes_of_type(*name)),
             Arguments::Path(..) | Arguments::Output(_) | Arguments::Artifact(..) => Ok(None),
         }
     }
 
-    /// The value of a function of TOSCA 2.0 that depends on its arguments alone; not known for
-    /// others, and for those that files declare, as nothing but their signatures is known.
-    fn call_2_0(&mut self, node: Node<'_>, site: Option<S::Element>) -> FunctionResult {
-        let Some((name, Some(arguments))) = v2_0::called(node) else { return Ok(None) };
+    /// The value of a function of TOSCA 2.0; not known of those that files declare, as nothing but
+    /// their signatures is known.
+    fn call_2_0(
+        &mut self,
+        node: Node<'_>,
+        name: &str,
+        arguments: Option<Node<'_>>,
+        site: Option<Representation<S::Element>>,
+    ) -> FunctionResult {
         let Some(built_in) = BuiltIn::named(name) else { return Ok(None) };
-        let Some(value) = built_in.value else { return Ok(None) };
-        let arguments = arguments
-            .items()
-            .map(|it| self.value(it, site))
-            .collect::<Result<Option<Vec<_>>, _>>()?;
-        let Some(arguments) = arguments else { return Ok(None) };
-        if arguments.iter().any(|it| self.scope.is_placeholder(it))
-            || !(built_in.least..=built_in.most).contains(&arguments.len())
-        {
-            return Ok(None);
+        if built_in.value.is_none() {
+            return self.graph_function(node, name, arguments, site);
         }
-        value(&arguments).or_else(|why| {
+        let mut values = Vec::new();
+        for argument in arguments.into_iter().flat_map(Node::items) {
+            let value = self.value(argument, site)?;
+            values.push(value.filter(|value| !self.scope.is_placeholder(value)));
+        }
+        built_in.applied(values).or_else(|why| {
             let error = Diagnostic::error(Code::InvalidFunction, format!("`${name}`: {why}"));
             let rule = Rule::new(&TOSCA_2_0, built_in.section);
             self.stop(error.at(node.span()).rule(rule))
@@ -332,7 +417,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     fn text(
         &mut self,
         node: Node<'_>,
-        site: Option<S::Element>,
+        site: Option<Representation<S::Element>>,
         section: &'static str,
     ) -> FunctionResult<String> {
         if let (NodeKind::Scalar, Some(text)) = (node.kind(), node.text()) {
@@ -354,7 +439,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         &mut self,
         parts: impl Iterator<Item = Node<'n>>,
         delimiter: &str,
-        site: Option<S::Element>,
+        site: Option<Representation<S::Element>>,
         section: &'static str,
     ) -> FunctionResult {
         let mut joined = Some(String::new());
@@ -374,7 +459,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         &mut self,
         list: Node<'_>,
         delimiter: Option<Node<'_>>,
-        site: Option<S::Element>,
+        site: Option<Representation<S::Element>>,
     ) -> FunctionResult {
         let delimiter = match delimiter {
             Some(delimiter) => self.text(delimiter, site, "4.3.2")?,
@@ -417,7 +502,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     fn token(
         &mut self,
         [text, characters, index]: [Node<'_>; 3],
-        site: Option<S::Element>,
+        site: Option<Representation<S::Element>>,
     ) -> FunctionResult {
         let whole = self.text(text, site, "4.3.3")?;
         let characters = self.text(characters, site, "4.3.3")?;
@@ -446,7 +531,12 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     }
 
     /// The value of a topology input. A required input must have a value.
-    fn input(&mut self, call: &Call<'_>, operand: Node<'_>, path: &[Node<'_>]) -> FunctionResult {
+    fn input(
+        &mut self,
+        call: Node<'_>,
+        operand: Node<'_>,
+        path: &[ValueStep<'_>],
+    ) -> FunctionResult {
         let Some(input) = self.scope.input(operand) else { return Ok(None) };
         match input.value {
             Some(value) => Ok(self.within(value, path, None)?.unwrap_or_default()),
@@ -455,9 +545,8 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
                 let name = input.name;
                 let message =
                     format!("the topology input `{name}` is needed here and has no value");
-                let error = Diagnostic::error(Code::MissingInput, message)
-                    .at(call.node.span())
-                    .section("4.4.1");
+                let error =
+                    Diagnostic::error(Code::MissingInput, message).at(call.span()).section("4.4.1");
                 let error = error.label(input.span, "the input is declared here");
                 self.stop(error.help("assign it as a deployment input, or declare a `default`"))
             }
@@ -468,8 +557,8 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     fn within(
         &mut self,
         value: ScopeValue<'e>,
-        path: &[Node<'_>],
-        site: Option<S::Element>,
+        path: &[ValueStep<'_>],
+        site: Option<Representation<S::Element>>,
     ) -> PathLookup {
         match value {
             ScopeValue::Written(node) => self.part(node, path, site),
@@ -482,21 +571,26 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     }
 
     /// A part of a value in the template; `None` if there is no such part.
-    fn part(&mut self, node: Node<'_>, path: &[Node<'_>], site: Option<S::Element>) -> PathLookup {
+    fn part(
+        &mut self,
+        node: Node<'_>,
+        path: &[ValueStep<'_>],
+        site: Option<Representation<S::Element>>,
+    ) -> PathLookup {
         let [step, rest @ ..] = path else { return self.cell(node, site).map(Some) };
-        if call(node).is_some() {
+        if call(node).is_some() || v2_0::is_of(node.document()) && v2_0::called(node).is_some() {
             let Some(value) = self.cell(node, site)? else { return Ok(Some(None)) };
             return self.part_of_value(value, path).map(Some);
         }
-        let part = match (node.kind(), step.scalar()) {
-            (NodeKind::Sequence, Some(Scalar::Int(index))) => {
+        let part = match (node.kind(), step.index()) {
+            (NodeKind::Sequence, Some(index)) => {
                 let item = usize::try_from(index).ok().and_then(|index| node.items().nth(index));
                 if item.is_none() {
-                    return self.no_item(*step);
+                    return self.no_item(step);
                 }
                 item
             }
-            _ => node.get(step.text().unwrap_or_default()),
+            _ => node.get(&step.name()),
         };
         match part {
             Some(part) => self.part(part, rest, site),
@@ -504,19 +598,19 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         }
     }
 
-    fn part_of_value(&mut self, value: Value, path: &[Node<'_>]) -> FunctionResult {
+    fn part_of_value(&mut self, value: Value, path: &[ValueStep<'_>]) -> FunctionResult {
         let mut current = value;
         for step in path {
-            let name = step.text().unwrap_or_default();
-            let part = match (&current, step.scalar()) {
-                (Value::List(items), Some(Scalar::Int(index))) => {
+            let name = step.name();
+            let part = match (&current, step.index()) {
+                (Value::List(items), Some(index)) => {
                     let Some(item) = usize::try_from(index).ok().and_then(|index| items.get(index))
                     else {
-                        return self.no_item(*step);
+                        return self.no_item(step);
                     };
                     item.clone()
                 }
-                (Value::Map(entries), _) => match entries.iter().find(|(key, _)| &**key == name) {
+                (Value::Map(entries), _) => match entries.iter().find(|(key, _)| **key == *name) {
                     Some((_, entry)) => entry.clone(),
                     None => return Ok(None),
                 },
@@ -527,12 +621,8 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         Ok(Some(current))
     }
 
-    fn no_item<T>(&mut self, index: Node<'_>) -> Result<T, AlreadyReported> {
-        self.wrong(
-            index,
-            "4.4.2",
-            format!("the list has no item {}", index.text().unwrap_or_default()),
-        )
+    fn no_item<T>(&mut self, index: &ValueStep<'_>) -> Result<T, AlreadyReported> {
+        self.wrong(index.at, "4.4.2", format!("the list has no item {}", index.name()))
     }
 
     /// The names of the nodes of a type.
@@ -551,15 +641,16 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     fn property(
         &mut self,
         entity: Name<'_>,
-        path: &[Node<'_>],
-        site: Option<S::Element>,
+        path: &[ValueStep<'_>],
+        site: Option<Representation<S::Element>>,
     ) -> FunctionResult {
-        let ends = site.and_then(|site| self.scope.ends(site));
+        let own = site.map(|site| site.element);
+        let ends = own.and_then(|own| self.scope.ends(own));
         let element = match entity.text {
-            "SELF" => site,
+            "SELF" => own,
             "SOURCE" => ends.and_then(|[source, _]| source),
             "TARGET" => ends.and_then(|[_, target]| target),
-            "HOST" => return site.map_or(Ok(None), |site| self.of_hosts(site, path)),
+            "HOST" => return own.map_or(Ok(None), |own| self.of_hosts(own, path)),
             _ => self.scope.named(entity),
         };
         let Some(element) = element else { return Ok(None) };
@@ -567,7 +658,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     }
 
     /// The value in the nearest host of a node that has it.
-    fn of_hosts(&mut self, node: S::Element, path: &[Node<'_>]) -> FunctionResult {
+    fn of_hosts(&mut self, node: S::Element, path: &[ValueStep<'_>]) -> FunctionResult {
         let mut seen = FxHashSet::from_iter([node]);
         let mut current = node;
         while let Some(host) = self.scope.host(current).filter(|&host| seen.insert(host)) {
@@ -581,42 +672,43 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
 
     /// The value at a path of an element: if the path starts with a capability or a requirement, a
     /// property of that; else a property of the element.
-    fn of_element(&mut self, element: S::Element, path: &[Node<'_>]) -> PathLookup {
+    fn of_element(&mut self, element: S::Element, path: &[ValueStep<'_>]) -> PathLookup {
         if let Some((first, rest @ [_, ..])) = path.split_first() {
-            let name = first.text().unwrap_or_default();
-            let found = self.of_capability(element, name, rest)?;
+            let name = first.name();
+            let found = self.of_capability(single(element), &name, rest)?;
             if found.is_some() {
                 return Ok(found);
             }
-            if let Some(relation) = self.scope.relation(element, name) {
+            if let Some(&relation) = self.scope.relations(element, &name).first() {
                 let found = self.of_requirement(element, relation, rest)?;
                 if found.is_some() {
                     return Ok(found);
                 }
             }
         }
-        self.own(element, path)
+        self.own(single(element), path)
     }
 
     /// A property of an element: its assigned value, else the default of its type.
-    fn own(&mut self, element: S::Element, path: &[Node<'_>]) -> PathLookup {
+    fn own(&mut self, owner: Representation<S::Element>, path: &[ValueStep<'_>]) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
-        let name = first.text().unwrap_or_default();
-        if let Some(assigned) = self.scope.property(element, name) {
-            return self.within(assigned, rest, Some(element));
+        let name = first.name();
+        if let Some(assigned) = self.scope.property(owner.element, &name) {
+            return self.within(assigned, rest, Some(owner));
         }
-        let defined = self.effective(element).and_then(|effective| effective.properties.get(name));
-        self.of_definition(defined.map(|part| &part.definition), rest, element)
+        let effective = self.effective(owner.element);
+        let defined = effective.and_then(|effective| effective.properties.get(&*name));
+        self.of_definition(defined.map(|part| &part.definition), rest, owner)
     }
 
     fn of_definition(
         &mut self,
         definition: Option<&PropertyDefinition<'e>>,
-        path: &[Node<'_>],
-        element: S::Element,
+        path: &[ValueStep<'_>],
+        owner: Representation<S::Element>,
     ) -> PathLookup {
         match definition.and_then(|definition| definition.value.or(definition.default)) {
-            Some(value) => self.part(value, path, Some(element)),
+            Some(value) => self.part(value, path, Some(owner)),
             None => Ok(None),
         }
     }
@@ -624,19 +716,28 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// A property of a capability: the value that the node assigns, else the default of its type.
     fn of_capability(
         &mut self,
-        node: S::Element,
+        node: Representation<S::Element>,
         capability: &str,
-        path: &[Node<'_>],
+        path: &[ValueStep<'_>],
     ) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
-        let name = first.text().unwrap_or_default();
-        if let Some(assigned) = self.scope.capability_property(node, capability, name) {
+        let name = first.name();
+        if let Some(assigned) = self.scope.capability_property(node.element, capability, &name) {
             return self.within(assigned, rest, Some(node));
         }
-        let defined =
-            self.effective(node).and_then(|effective| effective.capabilities.get(capability));
-        let defined = defined.and_then(|part| part.definition.properties.get(name));
-        self.of_definition(defined.map(|part| &part.definition), rest, node)
+        let defined = self.capability_property(node.element, capability, &name);
+        self.of_definition(defined, rest, node)
+    }
+
+    /// The definition of a property of a node's capability.
+    fn capability_property(
+        &self,
+        node: S::Element,
+        capability: &str,
+        property: &str,
+    ) -> Option<&'e PropertyDefinition<'e>> {
+        let capability = &self.effective(node)?.capabilities.get(capability)?.definition;
+        Some(&capability.properties.get(property)?.definition)
     }
 
     /// The value that a path through a requirement leads to: a property of the relationship, of the
@@ -645,18 +746,18 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         &mut self,
         node: S::Element,
         relation: S::Element,
-        path: &[Node<'_>],
+        path: &[ValueStep<'_>],
     ) -> PathLookup {
-        let own = self.own(relation, path)?;
+        let own = self.own(single(relation), path)?;
         let target = self.scope.ends(relation).and_then(|[_, target]| target);
         let (Some(target), None) = (target, &own) else { return Ok(own) };
         for capability in fulfilling(self.scope, [node, relation, target]) {
-            let found = self.of_capability(target, capability, path)?;
+            let found = self.of_capability(single(target), capability, path)?;
             if found.is_some() {
                 return Ok(found);
             }
         }
-        self.own(target, path)
+        self.own(single(target), path)
     }
 }
 
@@ -682,6 +783,15 @@ pub(crate) fn fulfilling<'e, S: FunctionScope<'e>>(
     };
     let capabilities = effective.capabilities.iter();
     capabilities.filter(|(_, part)| is_one(part.definition.kind)).map(|(name, _)| *name).collect()
+}
+
+/// An element that stands for itself alone.
+fn single<E>(element: E) -> Representation<E> {
+    Representation { element, index: Some(0) }
+}
+
+fn steps<'n>(path: &[Node<'n>]) -> Vec<ValueStep<'n>> {
+    path.iter().map(ValueStep::written).collect()
 }
 
 /// The call in a node, if the node can be told from a map. A malformed call yields `None`, because

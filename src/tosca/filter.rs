@@ -6,12 +6,13 @@ use super::v2_0;
 use super::v2_0::function::evaluate;
 use super::value::{
     Clause, DataTypes, Datum, Operator, PropertyDefinition, Schema, Undecided, UndecidedReason,
-    check_value, fulfils_clause, function,
+    UnitSize, check_value, fulfils_clause, function, in_base_unit,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind};
+use std::cell::RefCell;
 
 /// A node filter as the template has it.
 #[derive(Default)]
@@ -105,7 +106,7 @@ fn comparison<'n>(
 
 /// The property of the filtered node that a path leads to, and the capability that has it. `SELF`
 /// is the node in its own filter, and the relationship to it in that of a requirement.
-fn filtered_path(path: Node<'_>) -> Option<(Option<Node<'_>>, Node<'_>)> {
+pub(crate) fn filtered_path(path: Node<'_>) -> Option<(Option<Node<'_>>, Node<'_>)> {
     let steps: Vec<_> = path.items().collect();
     let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
     let (_, rest) = steps.split_first().filter(|(first, _)| is(first, "SELF"))?;
@@ -114,6 +115,18 @@ fn filtered_path(path: Node<'_>) -> Option<(Option<Node<'_>>, Node<'_>)> {
         [name] => Some((None, *name)),
         [kind, capability, name] if is(kind, "CAPABILITY") => Some((Some(*capability), *name)),
         _ => None,
+    }
+}
+
+/// Whether a filter asks for more than properties of the node and of its capabilities.
+pub(crate) fn looks_around(filter: Node<'_>) -> bool {
+    match v2_0::called(filter) {
+        Some(("get_property", Some(path))) => filtered_path(path).is_none(),
+        Some(("available_allocation", Some(_))) => true,
+        _ => {
+            filter.items().any(looks_around)
+                || filter.entries().any(|(_, value)| looks_around(value))
+        }
     }
 }
 
@@ -392,6 +405,10 @@ pub(crate) trait FilterSubject<'c> {
 
     /// The known data types.
     fn data_types(&self) -> &dyn DataTypes<'c>;
+
+    /// The value of a function of TOSCA 2.0 that asks for more than a property of the node or of one
+    /// of its capabilities, with the units of that value.
+    fn asked(&self, function: &str, path: Node<'_>) -> Option<(Value, Vec<UnitSize>)>;
 }
 
 impl FilterVerdict {
@@ -433,33 +450,51 @@ impl NodeFilter<'_> {
 
 /// Whether the expression of a filter holds for a node.
 fn expression_verdict(node: Node<'_>, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
-    let property = |path: Node<'_>| {
-        let (key, name) = filtered_path(path)?;
-        let capability = key.map(|key| subject.capabilities(key));
-        let capability = match &capability {
-            Some(found) => Some(*found.first()?),
-            None => None,
-        };
-        match subject.property(capability, name.text()?) {
-            FilteredProperty::Defined(definition, value) => match value {
-                Some(value) => Some(value.to_value()),
-                None => definition.default.map(Node::to_value),
-            },
-            FilteredProperty::Untyped(value) => Some(value.clone()),
-            FilteredProperty::Missing | FilteredProperty::Unknown => None,
-        }
-    };
+    let units: RefCell<Vec<UnitSize>> = RefCell::default();
     let query = |name: &str, path: Option<Node<'_>>| {
-        let value = property(path.filter(|_| name == "get_property")?)?;
+        let path = path?;
+        let own = || filtered_property(path, subject).filter(|_| name == "get_property");
+        let (value, own_units) = own().or_else(|| subject.asked(name, path))?;
+        units.borrow_mut().extend(own_units);
         function_in(&value).is_none().then_some(value)
     };
     let reason = |message: String| FilterReason { message, at: node.span() };
     let name = v2_0::called(node).map_or("it", |(name, _)| name);
-    match evaluate(node, &query, &|value| value) {
+    let mut value = evaluate(node, &query, &|value| value);
+    let known = units.take();
+    if !known.is_empty() {
+        // Scalars are compared in the base unit of what they are compared with.
+        value = evaluate(node, &query, &|value| in_base_unit(value, &known));
+    }
+    match value {
         Ok(Some(Value::Bool(true))) => FilterVerdict::Holds,
         Ok(Some(_)) => FilterVerdict::Fails(reason(format!("`${name}` is false for it"))),
         Ok(None) => FilterVerdict::Undecided(reason(unknown_result(name))),
         Err(why) => FilterVerdict::Fails(reason(format!("`${name}` has no value for it: {why}"))),
+    }
+}
+
+/// The value of a property of the node or of one of its capabilities, with the units of its type.
+fn filtered_property(
+    path: Node<'_>,
+    subject: &dyn FilterSubject<'_>,
+) -> Option<(Value, Vec<UnitSize>)> {
+    let (key, name) = filtered_path(path)?;
+    let capability = key.map(|key| subject.capabilities(key));
+    let capability = match &capability {
+        Some(found) => Some(*found.first()?),
+        None => None,
+    };
+    match subject.property(capability, name.text()?) {
+        FilteredProperty::Defined(definition, value) => {
+            let value = match value {
+                Some(value) => value.to_value(),
+                None => definition.default.map(Node::to_value)?,
+            };
+            Some((value, subject.data_types().units(definition)))
+        }
+        FilteredProperty::Untyped(value) => Some((value.clone(), Vec::new())),
+        FilteredProperty::Missing | FilteredProperty::Unknown => None,
     }
 }
 

@@ -10,7 +10,10 @@ use super::shape::{
 use super::types::Named;
 use super::v2_0;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
-use cuvee_text::yaml::{Node, NodeKind};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// A substitution mapping: the topology template implements a node type.
 pub(crate) struct Substitution<'a> {
@@ -22,6 +25,10 @@ pub(crate) struct Substitution<'a> {
     pub properties: Vec<SubstitutionMapping<'a>>,
     /// Maps attributes of the node type to outputs.
     pub attributes: Vec<SubstitutionMapping<'a>>,
+    /// In TOSCA 2.0, maps properties of capabilities and relationships to inputs.
+    pub part_properties: Vec<PartMapping<'a>>,
+    /// In TOSCA 2.0, maps attributes of capabilities and relationships to outputs.
+    pub part_attributes: Vec<PartMapping<'a>>,
     /// Maps capabilities of the node type to capabilities of nodes.
     pub capabilities: Vec<SubstitutionMapping<'a>>,
     /// Maps requirements of the node type to requirements of nodes.
@@ -44,6 +51,38 @@ pub(crate) struct SubstitutionMapping<'a> {
     pub properties: Option<Node<'a>>,
     /// The attribute assignments of a capability or a requirement.
     pub attributes: Option<Node<'a>>,
+}
+
+/// The mapping of a property or an attribute of a part of the node to an input or an output of the
+/// template (sections 15.2 and 15.3 of TOSCA 2.0).
+#[derive(Clone, Copy)]
+pub(crate) struct PartMapping<'a> {
+    /// The path of the property or attribute.
+    pub key: Node<'a>,
+    pub part: MappedPart,
+    /// The name of the capability or of the requirement.
+    pub part_name: Node<'a>,
+    /// The name of the property or attribute.
+    pub name: Node<'a>,
+    /// The name of the input or output.
+    pub to: Node<'a>,
+}
+
+/// The kind of a part of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MappedPart {
+    Capability,
+    /// The relationship with this index among those of a requirement.
+    Relationship(u64),
+    /// All relationships of a requirement.
+    Relationships,
+}
+
+impl PartMapping<'_> {
+    /// The names of the part and of its property or attribute.
+    pub(crate) fn names(&self) -> [&str; 2] {
+        [self.part_name, self.name].map(|name| name.text().unwrap_or_default())
+    }
 }
 
 /// The target of a mapping. For an input or output it has one name, for a part of a node two. A
@@ -120,6 +159,8 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
         node_type: grammar.string(node, "node_type", &SUBSTITUTION),
         properties: grammar.mappings(node, "properties", &PROPERTY_MAPPING),
         attributes: grammar.mappings(node, "attributes", &ATTRIBUTE_MAPPING),
+        part_properties: grammar.part_mappings(node, "properties", &PROPERTY_MAPPING),
+        part_attributes: grammar.part_mappings(node, "attributes", &ATTRIBUTE_MAPPING),
         capabilities: grammar.mappings(node, "capabilities", &CAPABILITY_MAPPING),
         requirements: grammar.requirement_mappings(node),
         interfaces: grammar.entries(node, "interfaces", &SUBSTITUTION),
@@ -141,12 +182,50 @@ impl Grammar<'_> {
             }
             _ => self.map(collection, keyname, shape.section),
         };
-        // In TOSCA 2.0, a path may stand for the property of a capability or a relationship.
+        // In TOSCA 2.0, a path leads to a capability or a relationship.
         let is_own = |named: &Named<'a>| {
             named.key.kind() == NodeKind::Scalar || !v2_0::is_of(named.key.document())
         };
         let own = named.into_iter().filter(is_own);
         own.map(|named| self.mapping(named, shape)).collect()
+    }
+
+    /// Reads the mappings below a keyname whose keys are paths.
+    fn part_mappings<'a>(
+        &mut self,
+        node: Node<'a>,
+        keyname: &str,
+        shape: &Shape,
+    ) -> Vec<PartMapping<'a>> {
+        let all = node.get(keyname).filter(|all| v2_0::is_of(all.document()));
+        let all = all.into_iter().flat_map(Node::entries);
+        let paths = all.filter(|(key, _)| key.kind() == NodeKind::Sequence);
+        let mut mappings: Vec<PartMapping<'a>> = Vec::new();
+        for (key, to) in paths {
+            let Some((part, part_name, name)) = mapped_part(key) else {
+                let message = format!(
+                    "the key of {} has to be a name, `[CAPABILITY, NAME, PROPERTY]` or `[RELATIONSHIP, REQUIREMENT, INDEX, PROPERTY]`",
+                    shape.what
+                );
+                self.invalid(key, message, shape.section);
+                continue;
+            };
+            if to.as_str().is_none() {
+                let message = format!("{} has to be one name, not {}", shape.what, to.describe());
+                self.invalid(to, message, shape.section);
+                continue;
+            }
+            let mapping = PartMapping { key, part, part_name, name, to };
+            let same = |it: &&PartMapping<'a>| it.part == part && it.names() == mapping.names();
+            if let Some(earlier) = mappings.iter().find(same) {
+                let error = Diagnostic::error(Code::Duplicate, "this is mapped already");
+                let error = error.at(key.span()).section(shape.section);
+                self.diagnostics.push(error.label(earlier.key.span(), "it is here"));
+                continue;
+            }
+            mappings.push(mapping);
+        }
+        mappings
     }
 
     /// Reads mappings of requirements. They are a list of maps with one entry each, because several
@@ -353,6 +432,27 @@ impl Grammar<'_> {
     }
 }
 
+/// The part that a path leads to, with its name and that of its property or attribute. Without an
+/// index, the first relationship is meant.
+fn mapped_part(path: Node<'_>) -> Option<(MappedPart, Node<'_>, Node<'_>)> {
+    let steps: Vec<_> = path.items().collect();
+    let (word, steps) = steps.split_first()?;
+    let (part, name, property) = match (word.as_str()?, steps) {
+        ("CAPABILITY", [name, property]) => (MappedPart::Capability, name, property),
+        ("RELATIONSHIP", [name, property]) => (MappedPart::Relationship(0), name, property),
+        ("RELATIONSHIP", [name, all, property]) if all.as_str() == Some("ALL") => {
+            (MappedPart::Relationships, name, property)
+        }
+        ("RELATIONSHIP", [name, index, property]) => {
+            let Some(Scalar::Int(index)) = index.scalar() else { return None };
+            (MappedPart::Relationship(u64::try_from(index).ok()?), name, property)
+        }
+        _ => return None,
+    };
+    let are_names = name.as_str().is_some() && property.as_str().is_some();
+    are_names.then_some((part, *name, *property))
+}
+
 /// The name and the number in a group of requirement mappings.
 fn group(key: Node<'_>) -> Option<(&str, MappingShare)> {
     let mut items = key.items();
@@ -363,4 +463,14 @@ fn group(key: Node<'_>) -> Option<(&str, MappingShare)> {
         None => MappingShare::Times(count.text()?.parse().ok()?),
     };
     Some((name.as_str()?, count))
+}
+
+/// Adds all names in the value of a mapping, among them those of the nodes that it leads to.
+pub(crate) fn names_in(value: &Value, found: &mut FxHashSet<Arc<str>>) {
+    match value {
+        Value::String(name) => drop(found.insert(Arc::clone(name))),
+        Value::List(items) => items.iter().for_each(|item| names_in(item, found)),
+        Value::Map(entries) => entries.iter().for_each(|(_, value)| names_in(value, found)),
+        _ => {}
+    }
 }

@@ -3,10 +3,13 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
-use crate::tosca::substitution::{self, Substitution, SubstitutionMapping};
+use crate::tosca::requirement::{bounds, times};
+use crate::tosca::substitution::{
+    self, MappedPart, PartMapping, Substitution, SubstitutionMapping,
+};
 use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_assignments, check_value};
-use crate::tosca::{EffectiveType, Family, Named, TypeId, TypeRef};
+use crate::tosca::{EffectiveType, Family, Named, RequirementDefinition, TypeId, TypeRef};
 use crate::variability::graph::{ElementId, NodeElement, Target};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -73,6 +76,15 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.attribute_mapping(mapping);
         }
         let effective = self.types.effective(kind);
+        for mapping in &substitution.part_properties {
+            if let Some(definition) = self.mapped_part(mapping, kind, "property") {
+                self.part_input(mapping, definition);
+            }
+        }
+        for mapping in &substitution.part_attributes {
+            self.mapped_part(mapping, kind, "attribute");
+            self.output_mapping(mapping.to);
+        }
         substitution
             .capabilities
             .iter()
@@ -170,23 +182,112 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn attribute_mapping(&self, mapping: &SubstitutionMapping<'a>) {
         match mapping.path() {
-            [name] => {
-                let outputs = || {
-                    self.graph
-                        .outputs
-                        .iter()
-                        .map(|output| (output.id, output.parameter.declared.name))
-                };
-                let meant = outputs().filter(|&(_, output)| Some(output) == name.text());
-                let ids: Vec<_> = meant.map(|(id, _)| id).collect();
-                self.mapped_to(*name, &ids, "output", outputs().map(|(_, name)| name), "3.8.9.1");
-            }
+            [name] => self.output_mapping(*name),
             [node, name] => {
                 let has =
                     |kind: TypeId| self.attribute(kind, name.text().unwrap_or_default()).is_some();
                 self.of_node(*node, *name, "attribute", "3.8.9.1", has);
             }
             _ => {}
+        }
+    }
+
+    /// Checks that the output of a mapping exists.
+    fn output_mapping(&self, name: Node<'a>) {
+        let outputs =
+            || self.graph.outputs.iter().map(|output| (output.id, output.parameter.declared.name));
+        let meant = outputs().filter(|&(_, output)| Some(output) == name.text());
+        let ids: Vec<_> = meant.map(|(id, _)| id).collect();
+        self.mapped_to(name, &ids, "output", outputs().map(|(_, name)| name), "3.8.9.1");
+    }
+
+    /// The definition of a property or attribute of a part of the node type; reports an error if
+    /// there is none. Where the type of the part is not known, nothing is said.
+    fn mapped_part(
+        &self,
+        mapping: &PartMapping<'a>,
+        kind: TypeId,
+        what: &str,
+    ) -> Option<&PropertyDefinition<'c>> {
+        let section = if what == "property" { "3.8.8.1" } else { "3.8.9.1" };
+        let effective = self.types.effective(kind);
+        let [part, name] = mapping.names();
+        let owner = if mapping.part == MappedPart::Capability {
+            let Some(capability) = effective.capabilities.get(part) else {
+                let known = effective.capabilities.keys().copied();
+                self.lacks(&[], (kind, "capability"), mapping.part_name, known, section);
+                return None;
+            };
+            self.defined(Family::Capability, capability.definition.kind)?
+        } else {
+            let Some(requirement) = effective.requirements.get(part) else {
+                let known = effective.requirements.keys().copied();
+                self.lacks(&[], (kind, "requirement"), mapping.part_name, known, section);
+                return None;
+            };
+            self.index_exists(mapping, &requirement.definition, section);
+            self.defined(Family::Relationship, requirement.definition.relationship)?
+        };
+        let schema = self.schemas.of(owner);
+        let known = if what == "property" { &schema.properties } else { &schema.attributes };
+        let found = known.iter().copied().find(|definition| definition.named.name == name);
+        if found.is_none() {
+            let known = known.iter().map(|definition| definition.named.name);
+            self.lacks(&[], (owner, what), mapping.name, known, section);
+        }
+        found
+    }
+
+    /// Reports an index that no relation of a requirement has.
+    fn index_exists(
+        &self,
+        mapping: &PartMapping<'a>,
+        requirement: &RequirementDefinition<'c>,
+        section: &'static str,
+    ) {
+        let MappedPart::Relationship(index) = mapping.part else { return };
+        let Some(max) = bounds(requirement).max.filter(|max| index >= *max) else { return };
+        let name = requirement.named.name;
+        let message =
+            format!("`{name}` occurs {} at most, so no relation has the index {index}", times(max));
+        let error = Diagnostic::error(Code::InvalidMapping, message).at(mapping.key.span());
+        let bound = requirement.occurrences.map_or(requirement.named.key, |said| said.node);
+        let error = error.label(bound.span(), "how often it occurs is defined here");
+        self.report_when(
+            &[],
+            &[],
+            error.section(section).help("the first relation has the index 0"),
+        );
+    }
+
+    /// Checks that the input of a mapping accepts the values. All relations together give a list.
+    fn part_input(&self, mapping: &PartMapping<'a>, definition: &PropertyDefinition<'c>) {
+        if mapping.part != MappedPart::Relationships {
+            return self.input_mapping(mapping.to, definition);
+        }
+        let text = mapping.to.text().unwrap_or_default();
+        let inputs = || self.graph.inputs.iter().filter(|it| it.parameter.declared.name == text);
+        let ids: Vec<_> = inputs().map(|input| input.id).collect();
+        let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name);
+        self.mapped_to(mapping.to, &ids, "input", known, "3.8.8.1");
+        for input in inputs().filter(|input| self.counts(input.id)) {
+            let declared = input.parameter.declared.value;
+            let entries = declared.get("entry_schema");
+            let entries = entries.and_then(|it| it.get("type").unwrap_or(it).text());
+            let wanted = definition.schema.type_name;
+            let is_list = declared.get("type").and_then(Node::text) == Some("list");
+            let fits = entries.is_none_or(|entries| {
+                self.alike(self.types.find_data(entries), self.types.find_data(wanted))
+            });
+            if !is_list || !fits {
+                let message = format!(
+                    "the input `{text}` gets a list of values of `{wanted}`, one for each relation"
+                );
+                let error = Diagnostic::error(Code::IncompatibleType, message);
+                let error = error.at(mapping.to.span()).section("3.8.8.1");
+                let help = format!("declare it with `type: list` and `entry_schema: {wanted}`");
+                self.report_when(&[input.id], &[], error.help(help));
+            }
         }
     }
 

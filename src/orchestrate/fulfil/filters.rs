@@ -4,6 +4,7 @@
 use crate::diagnostic::Diagnostics;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::filter::NodeFilter;
+use crate::tosca::v2_0;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Document, Limits, Node, OutEntry, OutNode, parse, write_yaml};
 use cuvee_text::yaml::{Out, OutKey};
@@ -22,12 +23,13 @@ pub(crate) enum FilterOwner {
 
 /// The texts of all filters of a document.
 pub(crate) struct FilterTexts<'a> {
+    is_2_0: bool,
     texts: Vec<(FilterOwner, FilterText<'a>)>,
 }
 
 enum FilterText<'a> {
     Source(Node<'a>),
-    /// A new text, with the place of the filter that it was made from.
+    /// A new text, of which this part is the filter, with the place of what it was made from.
     Made(Box<Document>, Span),
 }
 
@@ -40,7 +42,9 @@ pub(crate) struct PlacedFilter<'f> {
 impl<'a> FilterTexts<'a> {
     /// The filters of a document with this topology.
     pub(crate) fn of(document: OutNode<'_, 'a>, topology: &Topology) -> Self {
-        let mut texts = Self { texts: Vec::new() };
+        let version = document.get("tosca_definitions_version").and_then(OutNode::text);
+        let is_2_0 = version.as_deref() == Some(v2_0::VERSION);
+        let mut texts = Self { is_2_0, texts: Vec::new() };
         let body = document.get("topology_template").and_then(|body| body.get("node_templates"));
         let nodes = body.map(OutNode::entries).unwrap_or_default();
         for (id, entry) in topology.node_ids().zip(nodes) {
@@ -65,7 +69,7 @@ impl<'a> FilterTexts<'a> {
         let Some(filter) = filter else { return };
         let text = match filter.source() {
             Some(node) => FilterText::Source(node),
-            None => match made(&Out::Value(filter.to_value())) {
+            None => match made(Out::Value(filter.to_value()), self.is_2_0) {
                 Some(document) => FilterText::Made(document, filter.span()),
                 None => return,
             },
@@ -84,7 +88,7 @@ impl<'a> FilterTexts<'a> {
             Some((OutKey::New(keyname.into()), Out::Value(value)))
         };
         let entries = ["properties", "capabilities"].into_iter().filter_map(part).collect();
-        if let Some(document) = made(&Out::Map { entries, like: None }) {
+        if let Some(document) = made(Out::Map { entries, like: None }, self.is_2_0) {
             let text = FilterText::Made(document, node.span());
             self.texts.push((FilterOwner::Assigned(id), text));
         }
@@ -100,7 +104,10 @@ impl FilterText<'_> {
     fn read(&self, owner: FilterOwner) -> PlacedFilter<'_> {
         let (node, at) = match self {
             Self::Source(node) => (*node, node.span()),
-            Self::Made(document, at) => (document.root(), *at),
+            Self::Made(document, at) => {
+                let root = document.root();
+                (root.get(FILTER).unwrap_or(root), *at)
+            }
         };
         let filter = match owner {
             FilterOwner::Assigned(_) => NodeFilter::of_assignments(node),
@@ -110,8 +117,18 @@ impl FilterText<'_> {
     }
 }
 
-fn made(out: &Out<'_>) -> Option<Box<Document>> {
-    parse(FileId::DETACHED, write_yaml(out).into(), &Limits::default()).ok().map(Box::new)
+/// The key of a filter in a document that was made for it.
+const FILTER: &str = "filter";
+
+/// A document of the same version with a filter.
+fn made(filter: Out<'_>, is_2_0: bool) -> Option<Box<Document>> {
+    let version = is_2_0.then(|| {
+        (OutKey::New("tosca_definitions_version".into()), Out::String(v2_0::VERSION.into()))
+    });
+    let filter = (OutKey::New(FILTER.into()), filter);
+    let out = Out::Map { entries: version.into_iter().chain([filter]).collect(), like: None };
+    let document = parse(FileId::DETACHED, write_yaml(&out).into(), &Limits::default()).ok()?;
+    Some(Box::new(v2_0::read(document)))
 }
 
 /// The entries of a list of requirement assignments, in the order in which the topology counts

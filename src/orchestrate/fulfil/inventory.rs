@@ -1,14 +1,17 @@
 //! The existing nodes that may be used.
 
+use super::allocated::Allocations;
 use super::uses::{capability_bound, capability_uses};
 use crate::topology::{
     AssignedValue, NodeIndex, Spanned, Topology, TopologyCapability, TopologyNode, type_named,
 };
 use crate::tosca::types::Parts;
 use crate::tosca::{Family, PropertyDefinition, TypeId, Types};
+use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A list of existing nodes. It can be made of a template, an instance, or anything else.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +46,8 @@ pub struct InventoryCapability {
     pub max: Option<u64>,
     /// How many relations lead to it already.
     pub used: u64,
+    /// What is left of the properties of which relations allocate something.
+    pub available: Vec<AssignedValue>,
 }
 
 impl Inventory {
@@ -54,6 +59,19 @@ impl Inventory {
         is_there: &dyn Fn(&str) -> bool,
     ) -> Self {
         let uses = capability_uses(topology, types);
+        let allocations = Allocations::of(topology, types, &uses);
+        // What is left of the properties of which relations allocate something.
+        let available = |id: NodeIndex, capability: &str| {
+            let relations = uses.allocating(id, capability).iter();
+            let named = relations.flat_map(|id| &topology.relation(*id).allocation);
+            let named: BTreeMap<&str, Span> =
+                named.map(|one| (&*one.name, one.value.span)).collect();
+            let left = |(name, span): (&str, Span)| {
+                let value = allocations.left(id, capability, name)?;
+                Some(AssignedValue { name: name.to_owned(), span, value: Spanned { value, span } })
+            };
+            named.into_iter().filter_map(left).collect()
+        };
         let node = |id: NodeIndex| {
             let node = topology.node(id);
             let kind = node_type(types, node);
@@ -72,7 +90,7 @@ impl Inventory {
                 types: names,
                 properties: with_defaults(&node.described.properties, properties),
                 capabilities: capabilities(types, kind, node, &|name| {
-                    uses.of(id, name).unwrap_or(0)
+                    (uses.of(id, name).unwrap_or(0), available(id, name))
                 }),
             }
         };
@@ -82,7 +100,7 @@ impl Inventory {
 }
 
 /// The type of a node, if it is known.
-pub(super) fn node_type(types: &Types<'_>, node: &TopologyNode) -> Option<TypeId> {
+pub(crate) fn node_type(types: &Types<'_>, node: &TopologyNode) -> Option<TypeId> {
     type_named(types, Family::Node, node.described.type_name.as_ref()?)
 }
 
@@ -90,7 +108,7 @@ fn capabilities(
     types: &Types<'_>,
     kind: Option<TypeId>,
     node: &TopologyNode,
-    used: &dyn Fn(&str) -> u64,
+    used: &dyn Fn(&str) -> (u64, Vec<AssignedValue>),
 ) -> Vec<InventoryCapability> {
     let known = kind.map(|kind| &types.effective(kind).capabilities);
     let mut found: Vec<InventoryCapability> = Vec::new();
@@ -107,7 +125,8 @@ fn capabilities(
         assigned.properties =
             with_defaults(&assigned.properties, Some(&part.definition.properties));
         let max = capability_bound(own, &part.definition);
-        found.push(InventoryCapability { assigned, max, used: used(name) });
+        let (used, available) = used(name);
+        found.push(InventoryCapability { assigned, max, used, available });
     }
     found
 }

@@ -5,6 +5,7 @@
 //! [`Inventory`] ([`targets`]). What fits becomes clauses, and their best solution is taken
 //! ([`solve`]).
 
+mod allocated;
 mod filters;
 mod incoming;
 mod inventory;
@@ -19,14 +20,17 @@ mod told;
 mod uses;
 mod write;
 
+pub(crate) use allocated::{Allocations, amounts, in_base, lacking};
 pub(crate) use filters::{FilterOwner, FilterTexts, PlacedFilter};
+pub(crate) use inventory::node_type;
 pub use inventory::{Inventory, InventoryCapability, InventoryNode};
 pub(crate) use slots::assigned_count;
-pub(crate) use subject::NodeSubject;
+pub(crate) use subject::{FilterGraph, GraphNode, NodeSubject};
 pub(crate) use uses::{capability_bound, capability_uses, fitting};
 pub(crate) use write::write;
 
 use crate::diagnostic::Diagnostics;
+use crate::topology::scope::TopologyScope;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::{TypeId, Types};
@@ -127,7 +131,9 @@ pub(crate) fn fulfil(
         ));
     }
     let uses = capability_uses(question.topology, question.types);
-    let mut targets = FulfilTargets::of(question, &schemas, &filters, &uses);
+    let graph = TopologyScope::of(question.topology, question.types);
+    let allocations = Allocations::of(question.topology, question.types, &uses);
+    let mut targets = FulfilTargets::of(question, (&schemas, &graph), &filters, &allocations);
     let selectable: Vec<Fitting<usize>> =
         slots.selections.iter().map(|selection| targets.selectable(selection)).collect();
     let fitting: Vec<_> = slots.demands.iter().map(|demand| targets.fitting(demand)).collect();
@@ -223,7 +229,9 @@ impl UsableOptions<'_, '_, '_> {
                 continue;
             }
             let target = &self.targets.all[option.target];
-            if target.stored.is_none() && target.left(&option.capability).is_none() {
+            let is_unbounded =
+                target.left(&option.capability).is_none() && demand.wish.allocating.is_none();
+            if target.stored.is_none() && is_unbounded {
                 unbounded.insert(option.target);
             }
             if target.left(&option.capability) != Some(0) {

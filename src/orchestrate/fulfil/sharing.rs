@@ -201,6 +201,10 @@ impl Sharing<'_, '_, '_> {
             let beside = [index.wrapping_sub(1), index + 1]
                 .into_iter()
                 .find(|&at| slots.demands.get(at).is_some_and(|other| other.is_beside(demand)));
+            // The network counts relations, and not what they allocate.
+            if demand.wish.allocating.is_some() {
+                self.open.push(node);
+            }
             if let Some(beside) = beside {
                 self.open.push(node);
                 self.together.push([first + beside, node]);

@@ -10,6 +10,7 @@ use crate::tosca::types::Part;
 use crate::tosca::{Family, RequirementDefinition, TypeId, TypeRef, Types};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many relations an assignment stands for.
@@ -35,6 +36,10 @@ pub(super) struct Wish {
     pub filter: Option<RelationIndex>,
     /// The template among whose nodes a target is looked for.
     pub scope: u32,
+    /// The assignment, if it allocates something of the capability.
+    pub allocating: Option<RelationIndex>,
+    /// The node that has the requirement, if the filter of its definition asks for that.
+    pub from: Option<NodeIndex>,
 }
 
 /// The open relations of one requirement at one node that have the same conditions.
@@ -217,7 +222,9 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
                 node: self.wanted(definition, None),
                 capability: None,
                 filter: None,
+                allocating: None,
                 scope: self.scope(),
+                from: self.asked_source(definition),
             };
             found.push(self.demand(wish, definition, (None, occurs)));
         }
@@ -239,7 +246,9 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             node: self.wanted(definition, assigned_type(self.question.types, relation)),
             capability: relation.capability.as_ref().map(|it| (it.value.clone(), file_of(it.span))),
             filter,
+            allocating: (!relation.allocation.is_empty()).then_some(id),
             scope: self.scope(),
+            from: self.asked_source(definition),
         };
         if occurs.max == Some(0) {
             return;
@@ -258,6 +267,10 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
     ) -> SlotDemand<'q> {
         let assigned = vec![assigned];
         SlotDemand { source: self.source, wish, definition, assigned, taken: FxHashSet::default() }
+    }
+
+    fn asked_source(&self, definition: &RequirementDefinition<'_>) -> Option<NodeIndex> {
+        definition.node_filter.filter(|filter| names_source(*filter)).map(|_| self.source)
     }
 
     fn scope(&self) -> u32 {
@@ -279,6 +292,13 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             (own, named) => own.or(named),
         }
     }
+}
+
+/// Whether a filter asks for the node that has the requirement.
+fn names_source(filter: Node<'_>) -> bool {
+    filter.as_str() == Some("SOURCE")
+        || filter.items().any(names_source)
+        || filter.entries().any(|(_, value)| names_source(value))
 }
 
 pub(super) fn derives(types: &Types<'_>, one: TypeId, ancestor: TypeId) -> bool {

@@ -7,17 +7,21 @@
 //! says that a node is passed over. Among equally good solutions this takes the nodes that are
 //! declared first.
 
+use super::allocated::is_more;
 use super::incoming::IncomingUses;
 use super::least::least;
 use super::sharing::{SharedPlaces, share};
 use super::slots::{OpenDemands, SlotDemand};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
 use crate::topology::NodeIndex;
+use crate::tosca::v2_0::function::BuiltIn;
 use cuvee_sat::formula::{Atom, Lit, OriginId};
 use cuvee_sat::solve::{
     BoundedClauses, Limit, Objective, Problem, Solution, SolverSettings, Unsolved, solve,
 };
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -32,6 +36,8 @@ pub(super) enum FulfilReason {
     Different(NodeIndex, String),
     /// The number of relations to this capability of a target is bounded.
     Capacity(usize, Rc<str>),
+    /// Of this property of a capability of a target only so much can be allocated.
+    Room(usize, Rc<str>, Rc<str>),
     /// A node of the inventory is selected at most once.
     Once(usize),
     /// A node that is taken from the inventory counts as used.
@@ -110,8 +116,46 @@ struct Solving<'s, 'q, 't> {
     /// For each demand and option, the literal that the option is taken.
     taken: Vec<Vec<Lit>>,
     objectives: [Objective; 3],
+    /// What may be allocated of capabilities.
+    rooms: Vec<Room>,
     /// The limit for the making of clauses; `None` if there are few.
     limit: Option<&'s Limit>,
+}
+
+/// What choices allocate of properties of the capabilities of targets.
+type RoomUses<'r> = BTreeMap<(usize, &'r str, String), Vec<(Lit, Value)>>;
+
+/// How much of a property of a capability is left, and what choices allocate of it.
+struct Room {
+    reason: FulfilReason,
+    left: Value,
+    uses: Vec<(Lit, Value)>,
+}
+
+impl Room {
+    /// Choices among the taken ones that together allocate too much, the largest amounts first, so
+    /// that there are few of them.
+    fn too_many(&self, is_taken: impl Fn(&Lit) -> bool) -> Option<Vec<Lit>> {
+        let mut taken: Vec<_> = self.uses.iter().filter(|(literal, _)| is_taken(literal)).collect();
+        taken.sort_by(|(_, one), (_, other)| match is_more(other, one) {
+            true => Ordering::Greater,
+            false if is_more(one, other) => Ordering::Less,
+            false => Ordering::Equal,
+        });
+        let mut amounts = Vec::new();
+        for (position, (_, amount)) in taken.iter().enumerate() {
+            amounts.push(amount.clone());
+            if sum(&amounts).is_some_and(|all| is_more(&all, &self.left)) {
+                let literals = taken.iter().take(position + 1);
+                return Some(literals.map(|(literal, _)| *literal).collect());
+            }
+        }
+        None
+    }
+}
+
+fn sum(amounts: &[Value]) -> Option<Value> {
+    BuiltIn::named("sum")?.value?(amounts).ok()?
 }
 
 /// Finds the best solution.
@@ -174,6 +218,7 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
             choosers: Vec::new(),
             taken: Vec::new(),
             objectives: Default::default(),
+            rooms: Vec::new(),
             limit: None,
         };
         solving.variables();
@@ -190,6 +235,7 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
         }
         solving.different()?;
         solving.capacities()?;
+        solving.rooms();
         solving.inventory()?;
         Ok(solving)
     }
@@ -328,6 +374,39 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
         Ok(())
     }
 
+    /// Collects what choices allocate, where all of them together allocate more than is left.
+    fn rooms(&mut self) {
+        let mut uses = RoomUses::new();
+        let demands = self.slots.demands.iter().zip(&self.options.demands).zip(&self.taken);
+        for ((demand, options), taken) in demands {
+            let Some(relation) = demand.wish.allocating else { continue };
+            for (FulfilOption { target, capability, .. }, &taken) in
+                options.options.iter().zip(taken)
+            {
+                for (property, amount) in self.targets.amounts(*target, capability, relation) {
+                    let of = uses.entry((*target, capability, property)).or_default();
+                    of.push((taken, amount));
+                }
+            }
+        }
+        for (index, selection) in self.slots.selections.iter().enumerate() {
+            let options = self.options.selections[index].iter().zip(&self.selected[index]);
+            for (&target, &selected) in options {
+                for (capability, property, amount) in self.targets.incoming(target, selection) {
+                    uses.entry((target, capability, property))
+                        .or_default()
+                        .push((selected, amount));
+                }
+            }
+        }
+        for ((target, capability, property), uses) in uses {
+            let Some(left) = self.targets.left_of(target, capability, &property) else { continue };
+            let reason = FulfilReason::Room(target, capability.into(), property.into());
+            let room = Room { reason, left, uses };
+            self.rooms.extend(room.too_many(|_| true).is_some().then_some(room));
+        }
+    }
+
     /// Requires that each node of the inventory is selected at most once. Prefers few used nodes,
     /// and few relations to them.
     fn inventory(&mut self) -> Result<(), NotSolved> {
@@ -367,23 +446,49 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
         Ok(())
     }
 
-    fn solve(self, settings: &SolverSettings) -> Result<Solved, NotSolved> {
+    /// The best solution for which there is room. A solution that allocates too much rules out the
+    /// choices that do so together, and another one is looked for.
+    fn best(&mut self, settings: &SolverSettings) -> Result<Solution, NotSolved> {
         let literals = self.selected.iter().chain(&self.taken).flatten();
         let preference: Vec<_> = literals.map(|literal| Atom(literal.var().0)).collect();
-        let problem = Problem {
-            cnf: &self.clauses.finish(),
-            objectives: &self.objectives,
-            preference: &preference,
-        };
-        let mut solution = match solve(&problem, settings, &mut ()) {
-            Ok(solution) => solution,
-            Err(Unsolved::Interrupted) => return Err(NotSolved::Interrupted),
-            Err(Unsolved::Conflict(conflict)) => {
-                let origins = conflict.origins.into_iter();
-                let reasons = origins.filter_map(|origin| self.reasons.get(origin.0 as usize));
-                return Err(NotSolved::Conflict(reasons.cloned().collect()));
+        let rooms = std::mem::take(&mut self.rooms);
+        let origins: Vec<_> = rooms.iter().map(|room| self.origin(room.reason.clone())).collect();
+        loop {
+            let problem = Problem {
+                cnf: self.clauses.cnf(),
+                objectives: &self.objectives,
+                preference: &preference,
+            };
+            let solution = match solve(&problem, settings, &mut ()) {
+                Ok(solution) => solution,
+                Err(Unsolved::Interrupted) => return Err(NotSolved::Interrupted),
+                Err(Unsolved::Conflict(conflict)) => {
+                    let origins = conflict.origins.into_iter();
+                    let reasons = origins.filter_map(|origin| self.reasons.get(origin.0 as usize));
+                    return Err(NotSolved::Conflict(reasons.cloned().collect()));
+                }
+            };
+            let is_taken = |literal: &Lit| !solution.is_true(Atom(literal.var().0));
+            let mut is_possible = true;
+            for (room, &origin) in rooms.iter().zip(&origins) {
+                if let Some(too_many) = room.too_many(is_taken) {
+                    is_possible = false;
+                    let clause: Vec<_> = too_many.into_iter().map(|taken| !taken).collect();
+                    self.clauses.assert(&clause, origin);
+                }
             }
-        };
+            if is_possible {
+                return Ok(solution);
+            }
+            if settings.limit.is_over() {
+                return Err(NotSolved::Interrupted);
+            }
+        }
+    }
+
+    fn solve(mut self, settings: &SolverSettings) -> Result<Solved, NotSolved> {
+        let has_rooms = !self.rooms.is_empty();
+        let mut solution = self.best(settings)?;
         let is_taken = |literal: &Lit| !solution.is_true(Atom(literal.var().0));
         let selected = self.options.selections.iter().zip(&self.selected).map(|(options, own)| {
             let chosen = options.iter().zip(own).find(|(_, literal)| is_taken(literal));
@@ -398,7 +503,8 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
         let fulfilled = fulfilled.into_iter().zip(of_solver);
         let fulfilled = fulfilled.map(|(shared, own)| shared.unwrap_or(own)).collect();
         let is_proven = is_proven && solution.is_proven();
-        if is_proven {
+        // Another solution as good may have no room.
+        if is_proven && !has_rooms {
             ambiguous.extend(others(self.choosers, &mut solution));
             ambiguous.sort_by_key(|(chooser, _)| *chooser);
             ambiguous.truncate(TOLD);

@@ -1,12 +1,47 @@
 //! Presents nodes to filters.
 
 use super::inventory::{InventoryNode, node_type, value_of};
-use crate::topology::{AssignedValue, TopologyNode};
-use crate::tosca::filter::{FilterSubject, FilteredProperty};
-use crate::tosca::value::{DataTypes, Datum, PropertyDefinition};
+use crate::topology::scope::TopologyScope;
+use crate::topology::{AssignedValue, NodeIndex, TopologyElement, TopologyNode};
+use crate::tosca::evaluate::{EvaluatorState, FilterSite, FilteredRelation, FunctionEvaluator};
+use crate::tosca::filter::{FilterSubject, FilteredProperty, filtered_path};
+use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, UnitSize};
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
+
+/// What paths in filters of TOSCA 2.0 lead through.
+pub(crate) trait FilterGraph {
+    /// The value of a function, with its units; `None` where it is not known.
+    fn asked(
+        &self,
+        function: &str,
+        path: Node<'_>,
+        site: FilterSite<'_, TopologyElement>,
+    ) -> Option<(Value, Vec<UnitSize>)>;
+}
+
+/// A topology as it is before anything is chosen: relations without a target are not there.
+impl FilterGraph for TopologyScope<'_, '_> {
+    fn asked(
+        &self,
+        function: &str,
+        path: Node<'_>,
+        site: FilterSite<'_, TopologyElement>,
+    ) -> Option<(Value, Vec<UnitSize>)> {
+        let mut evaluator = FunctionEvaluator::new(self, EvaluatorState::without_open());
+        // Errors in the path are reported where the filter is checked.
+        evaluator.in_filter(function, path, site).ok()?
+    }
+}
+
+/// A node of a topology.
+#[derive(Clone, Copy)]
+pub(crate) struct GraphNode<'s> {
+    pub graph: &'s dyn FilterGraph,
+    pub node: NodeIndex,
+}
 
 /// A node with its type and values, against which filters are checked.
 pub(crate) struct NodeSubject<'s, 'c> {
@@ -16,6 +51,19 @@ pub(crate) struct NodeSubject<'s, 'c> {
     properties: &'s [AssignedValue],
     /// The capabilities that have values.
     capabilities: Vec<(&'s str, &'s [AssignedValue])>,
+    place: SubjectPlace<'s>,
+}
+
+/// Where a node stands.
+enum SubjectPlace<'s> {
+    Graph(GraphNode<'s>),
+    Inventory(&'s InventoryNode),
+}
+
+/// A node to which a requirement would lead.
+pub(crate) struct RequiredSubject<'r, 's, 'c> {
+    subject: &'r NodeSubject<'s, 'c>,
+    relation: FilteredRelation<'r, NodeIndex>,
 }
 
 impl<'s, 'c> NodeSubject<'s, 'c> {
@@ -24,6 +72,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
         types: &'s Types<'c>,
         schemas: &'s dyn DataTypes<'c>,
         node: &'s TopologyNode,
+        place: GraphNode<'s>,
     ) -> Self {
         let capabilities = node.capabilities.iter();
         Self {
@@ -32,6 +81,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
             kind: node_type(types, node),
             properties: &node.described.properties,
             capabilities: capabilities.map(|one| (&*one.name, &*one.properties)).collect(),
+            place: SubjectPlace::Graph(place),
         }
     }
 
@@ -49,7 +99,76 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
             kind,
             properties: &node.properties,
             capabilities: capabilities.map(|one| (&*one.name, &*one.properties)).collect(),
+            place: SubjectPlace::Inventory(node),
         }
+    }
+
+    /// The node as the target of a requirement that it fits with these capabilities. The node that
+    /// has the requirement is only known where filters ask for it.
+    pub(crate) fn required<'r>(
+        &'r self,
+        source: Option<NodeIndex>,
+        capabilities: &[&'r str],
+    ) -> RequiredSubject<'r, 's, 'c> {
+        let capability = if let [only] = capabilities { Some(*only) } else { None };
+        RequiredSubject { subject: self, relation: FilteredRelation { source, capability } }
+    }
+
+    fn value(
+        &self,
+        function: &str,
+        path: Node<'_>,
+        relation: Option<FilteredRelation<'_, NodeIndex>>,
+    ) -> Option<(Value, Vec<UnitSize>)> {
+        match &self.place {
+            SubjectPlace::Graph(GraphNode { graph, node }) => {
+                let relation = relation.map(|it| FilteredRelation {
+                    source: it.source.map(TopologyElement::Node),
+                    capability: it.capability,
+                });
+                graph.asked(
+                    function,
+                    path,
+                    FilterSite { node: TopologyElement::Node(*node), relation },
+                )
+            }
+            SubjectPlace::Inventory(node) => self.stored_value(node, function, path, relation),
+        }
+    }
+
+    /// The value of a function for a node of which only its own values are known.
+    fn stored_value(
+        &self,
+        node: &InventoryNode,
+        function: &str,
+        path: Node<'_>,
+        relation: Option<FilteredRelation<'_, NodeIndex>>,
+    ) -> Option<(Value, Vec<UnitSize>)> {
+        let steps: Vec<_> = path.items().collect();
+        let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
+        let required = relation.and_then(|relation| relation.capability);
+        let (capability, name) = match (&*steps, required) {
+            ([own, word, name], Some(required)) if is(own, "SELF") && is(word, "CAPABILITY") => {
+                (required, *name)
+            }
+            _ => {
+                let (key, name) = filtered_path(path)?;
+                (self.capabilities(key?).first().copied()?, name)
+            }
+        };
+        let name = name.text()?;
+        let stored = node.capabilities.iter().find(|one| one.assigned.name == capability)?;
+        let own = || value_of(&stored.assigned.properties, name);
+        let value = match function {
+            "get_property" => own()?,
+            "available_allocation" => value_of(&stored.available, name).or_else(own)?,
+            _ => return None,
+        };
+        let units = match self.property(Some(capability), name) {
+            FilteredProperty::Defined(definition, _) => self.schemas.units(definition),
+            _ => Vec::new(),
+        };
+        Some((value.clone(), units))
     }
 
     fn found<'f>(
@@ -118,5 +237,27 @@ impl<'c> FilterSubject<'c> for NodeSubject<'_, 'c> {
 
     fn data_types(&self) -> &dyn DataTypes<'c> {
         self.schemas
+    }
+
+    fn asked(&self, function: &str, path: Node<'_>) -> Option<(Value, Vec<UnitSize>)> {
+        self.value(function, path, None)
+    }
+}
+
+impl<'c> FilterSubject<'c> for RequiredSubject<'_, '_, 'c> {
+    fn property(&self, capability: Option<&str>, name: &str) -> FilteredProperty<'_> {
+        self.subject.property(capability, name)
+    }
+
+    fn capabilities(&self, key: Node<'_>) -> Vec<&str> {
+        self.subject.capabilities(key)
+    }
+
+    fn data_types(&self) -> &dyn DataTypes<'c> {
+        self.subject.data_types()
+    }
+
+    fn asked(&self, function: &str, path: Node<'_>) -> Option<(Value, Vec<UnitSize>)> {
+        self.subject.value(function, path, Some(self.relation))
     }
 }

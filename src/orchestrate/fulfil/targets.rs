@@ -1,19 +1,21 @@
 //! Finds the targets that requirements and selections can have: nodes of the template and of the
 //! inventory.
 
+use super::allocated::{Allocations, LackingRoom, amounts, in_base, lacking};
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
 use super::slots::{Selection, SlotDemand, Wish, derives};
-use super::subject::NodeSubject;
-use super::uses::{CapabilityUses, capability_bound, fitting, known_type};
+use super::subject::{FilterGraph, GraphNode, NodeSubject};
+use super::uses::{capability_bound, fitting, known_type};
 use super::{FulfilQuestion, instance_uri, is_to_be_selected};
 use crate::diagnostic::Diagnostics;
-use crate::topology::NodeIndex;
+use crate::topology::{NodeIndex, RelationIndex, TopologyRelation};
 use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::value::DataTypes;
 use crate::tosca::{RequirementDefinition, TypeId};
 use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -105,6 +107,7 @@ pub(super) struct FulfilTargets<'q, 't> {
     pub all: Vec<FulfilTarget<'q, 't>>,
     question: &'q FulfilQuestion<'q, 'q, 't>,
     filters: &'q FxHashMap<FilterOwner, PlacedFilter<'q>>,
+    allocations: &'q Allocations<'q, 't>,
     /// The filters of requirement definitions, each read once.
     defined: FxHashMap<Span, Rc<NodeFilter<'q>>>,
     fitting: FxHashMap<Wish, Rc<Fitting<FulfilOption>>>,
@@ -114,10 +117,11 @@ pub(super) struct FulfilTargets<'q, 't> {
 impl<'q, 't> FulfilTargets<'q, 't> {
     pub(super) fn of(
         question: &'q FulfilQuestion<'q, 'q, 't>,
-        data_types: &'q dyn DataTypes<'t>,
+        (data_types, graph): (&'q dyn DataTypes<'t>, &'q dyn FilterGraph),
         filters: &'q FxHashMap<FilterOwner, PlacedFilter<'q>>,
-        uses: &CapabilityUses<'_>,
+        allocations: &'q Allocations<'q, 't>,
     ) -> Self {
+        let uses = allocations.uses();
         let FulfilQuestion { topology, types, inventory, .. } = *question;
         let positions: FxHashMap<&str, usize> =
             inventory.nodes.iter().enumerate().map(|(at, node)| (&*node.uri, at)).collect();
@@ -145,7 +149,12 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                     node: Some(id),
                     stored: None,
                     left: left.collect(),
-                    subject: NodeSubject::of(types, data_types, node),
+                    subject: NodeSubject::of(
+                        types,
+                        data_types,
+                        node,
+                        GraphNode { graph, node: id },
+                    ),
                 });
             }
         }
@@ -177,7 +186,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             }
         }
         let (defined, fitting) = (FxHashMap::default(), FxHashMap::default());
-        Self { all, question, filters, defined, fitting, by_type }
+        Self { all, question, filters, allocations, defined, fitting, by_type }
     }
 
     /// The options for the wish of a demand, computed once for each wish.
@@ -222,23 +231,99 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             if names.is_empty() {
                 continue;
             }
+            let fitting: Vec<&str> = names.iter().map(|name| &**name).collect();
+            let source = wish.filter.map(|id| self.question.topology.relation(id).source);
+            let subject = target.subject.required(wish.from.or(source), &fitting);
             let verdicts = [
-                asked.as_ref().map(|filter| (filter.verdict(&target.subject), None)),
-                own.map(|own| (own.filter.verdict(&target.subject), Some(own.at))),
+                asked.as_ref().map(|filter| (filter.verdict(&subject), None)),
+                own.map(|own| (own.filter.verdict(&subject), Some(own.at))),
             ];
             match verdicts.into_iter().flatten().find_map(refused) {
                 Some(reason) => found.unfit.push(Unfit { target: position, reason }),
                 None => {
-                    found.nodes.extend(target.node);
-                    found.options.extend(names.iter().map(|name| FulfilOption {
-                        target: position,
-                        capability: Rc::clone(name),
-                        is_only: names.len() == 1,
-                    }));
+                    let is_only = names.len() == 1;
+                    let names = names.clone();
+                    let mut has_room = false;
+                    for capability in names {
+                        match self.lacking(position, &capability, wish.allocating) {
+                            Some(lacks) if is_only => found.unfit.push(Unfit::new(
+                                position,
+                                lacks.words(&capability),
+                                self.all[position].span,
+                            )),
+                            Some(_) => {}
+                            None => {
+                                has_room = true;
+                                let target = position;
+                                found.options.push(FulfilOption { target, capability, is_only });
+                            }
+                        }
+                    }
+                    found.nodes.extend(self.all[position].node.filter(|_| has_room));
                 }
             }
         }
         found
+    }
+
+    /// What a relation allocates of a capability more than is left of it.
+    fn lacking(
+        &self,
+        target: usize,
+        capability: &str,
+        relation: Option<RelationIndex>,
+    ) -> Option<LackingRoom> {
+        let kind = self.all[target].kind?;
+        let relation = self.question.topology.relation(relation?);
+        let amounts = amounts(self.question.types, kind, capability, relation);
+        lacking(amounts, |property| self.left_of(target, capability, property))
+    }
+
+    /// What a relation allocates of a capability of a target.
+    pub(super) fn amounts(
+        &self,
+        target: usize,
+        capability: &str,
+        relation: RelationIndex,
+    ) -> Vec<(String, Value)> {
+        let relation = self.question.topology.relation(relation);
+        let kind = self.all[target].kind;
+        kind.map(|kind| amounts(self.question.types, kind, capability, relation))
+            .unwrap_or_default()
+    }
+
+    /// What the relations to a node that is to be selected allocate of a target.
+    pub(super) fn incoming(
+        &self,
+        target: usize,
+        selection: &Selection,
+    ) -> Vec<(&'q str, String, Value)> {
+        let FulfilQuestion { topology, types, .. } = *self.question;
+        let Some(kind) = self.all[target].kind else { return Vec::new() };
+        let relations = selection.incoming.iter().map(|&id| topology.relation(id));
+        let allocating = relations.filter(|relation| !relation.allocation.is_empty());
+        let of = |relation: &TopologyRelation| {
+            let source = node_type(types, topology.node(relation.source))?;
+            let name = fitting(types, relation, source, kind).first().copied()?;
+            let amounts = amounts(types, kind, name, relation);
+            Some(amounts.into_iter().map(move |(property, amount)| (name, property, amount)))
+        };
+        allocating.filter_map(of).flatten().collect()
+    }
+
+    /// What is left of a property of a target's capability, in its base unit; `None` if that is not
+    /// known.
+    pub(super) fn left_of(&self, target: usize, capability: &str, property: &str) -> Option<Value> {
+        let FulfilTarget { node, stored, kind, .. } = &self.all[target];
+        let kind = (*kind)?;
+        let left = match (stored, node) {
+            (Some(stored), node) => {
+                let stored = &self.question.inventory.nodes[*stored];
+                self.allocations.stored_left(stored, (*node, kind), capability, property)?
+            }
+            (None, node) => self.allocations.left((*node)?, capability, property)?,
+        };
+        in_base(self.question.types, kind, (capability, property), &left)
     }
 
     /// Whether a target is in the inventory, or among the nodes of the same template.
@@ -281,7 +366,8 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             }
             let own = asked.iter().map(|own| (own.filter.verdict(&target.subject), Some(own.at)));
             let by_relations = incoming.iter().map(|(relation, source, filter)| {
-                if fitting(types, relation, *source, kind).is_empty() {
+                let capabilities = fitting(types, relation, *source, kind);
+                if capabilities.is_empty() {
                     let message = format!(
                         "it has no capability for the requirement `{}` of `{}`",
                         relation.name,
@@ -290,7 +376,8 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                     let reason = FilterReason { message, at: relation.span };
                     return (FilterVerdict::Fails(reason), None);
                 }
-                let verdict = filter.as_ref().map(|filter| filter.verdict(&target.subject));
+                let subject = target.subject.required(Some(relation.source), &capabilities);
+                let verdict = filter.as_ref().map(|filter| filter.verdict(&subject));
                 (verdict.unwrap_or(FilterVerdict::Holds), None)
             });
             match own.chain(by_relations).find_map(refused) {

@@ -184,6 +184,15 @@ impl Teller<'_, '_, '_> {
                     format!("the capability `{capability}` of `{name}` can be used {left} more"),
                 )
             }
+            FulfilReason::Room(target, capability, property) => {
+                let left = self.targets.left_of(*target, capability, property)?;
+                let target = &self.targets.all[*target];
+                let name = target.name;
+                let message = format!(
+                    "the capability `{capability}` of `{name}` has {left} of `{property}` left"
+                );
+                (target, message)
+            }
             FulfilReason::Once(target) => {
                 let target = &self.targets.all[*target];
                 (target, format!("`{}` can be selected once", target.name))

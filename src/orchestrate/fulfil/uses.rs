@@ -2,7 +2,9 @@
 
 use super::inventory::node_type;
 use super::slots::assigned_count;
-use crate::topology::{NodeIndex, Topology, TopologyCapability, TopologyRelation, type_named};
+use crate::topology::{
+    NodeIndex, RelationIndex, Topology, TopologyCapability, TopologyRelation, type_named,
+};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{EffectiveCapability, Family, TypeId, Types};
@@ -13,11 +15,22 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(crate) struct CapabilityUses<'t> {
     uses: FxHashMap<(NodeIndex, &'t str), u64>,
+    /// The relations among these that allocate something.
+    allocating: FxHashMap<(NodeIndex, &'t str), Vec<RelationIndex>>,
 }
 
 impl CapabilityUses<'_> {
     pub(crate) fn of(&self, node: NodeIndex, capability: &str) -> Option<u64> {
         self.uses.get(&(node, capability)).copied()
+    }
+
+    /// The relations that allocate something of a capability.
+    pub(crate) fn allocating<'s>(
+        &'s self,
+        node: NodeIndex,
+        capability: &'s str,
+    ) -> &'s [RelationIndex] {
+        self.allocating.get(&(node, capability)).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -28,7 +41,8 @@ pub(crate) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> 
     // Many relations have the same requirement, source type and target type.
     let mut known: FxHashMap<(TypeId, &str, Option<&str>, TypeId), Option<&'t str>> =
         FxHashMap::default();
-    for relation in &topology.relations {
+    for id in topology.relation_ids() {
+        let relation = topology.relation(id);
         let Some(target) = relation.target else { continue };
         let ends = [relation.source, target].map(|end| node_type(types, topology.node(end)));
         let [Some(source), Some(kind)] = ends else { continue };
@@ -39,6 +53,9 @@ pub(crate) fn capability_uses<'t>(topology: &Topology, types: &'t Types<'_>) -> 
         if let Some(capability) = capability {
             let count = assigned_count(relation).min.max(1);
             *found.uses.entry((target, capability)).or_default() += count;
+            if !relation.allocation.is_empty() {
+                found.allocating.entry((target, capability)).or_default().push(id);
+            }
         }
     }
     found

@@ -1,9 +1,9 @@
 //! Judges whether a template can substitute a node, and how: where the node's properties,
 //! capabilities and relations go.
 
-use super::view::{TemplateView, ViewedNode, entry, key_span};
+use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry, key_span};
 use crate::diagnostic::Diagnostics;
-use crate::orchestrate::fulfil::NodeSubject;
+use crate::orchestrate::fulfil::{GraphNode, NodeSubject};
 use crate::orchestrate::tree::{entries, key_name};
 use crate::topology::TopologyNode;
 use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
@@ -11,7 +11,10 @@ use crate::tosca::mapping::{
     MappedRequirement, MappingProblem, OpenSlots, RequirementMappings, SlotCounts,
 };
 use crate::tosca::requirement::{AssignedCount, bounds};
-use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
+use crate::tosca::substitution::{
+    MappedPart, MappingTarget, PartMapping, Substitution, SubstitutionMapping,
+};
+use crate::tosca::types::PropertyDefinition;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::{Family, TypeId, Types};
 use cuvee_text::decimal::Decimal;
@@ -65,6 +68,10 @@ pub(crate) struct Facade<'v, 'a> {
     pub kind: TypeId,
     /// The node with the values of its properties, as far as they are known.
     pub values: &'v TopologyNode,
+    /// Where the node stands, for filters that ask for more.
+    pub place: GraphNode<'v>,
+    /// The relationship templates that its relations may name.
+    pub relationships: Option<Out<'a>>,
     /// The capabilities that relations lead to, each with the place of one such relation.
     pub capabilities: BTreeMap<String, Span>,
     /// Its assigned requirements, with their slots in the order in which they are mapped.
@@ -83,12 +90,20 @@ pub(crate) struct FacadeRequirement {
 /// name of one of its parts.
 pub(crate) type MappedTo = (String, String);
 
+/// What of a node gives an input of a template its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum InputValue {
+    /// A property of this name.
+    Property(String),
+    /// The property of a part, by the position of its mapping.
+    Part(usize),
+}
+
 /// How a template substitutes a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateFit {
-    /// For each input the property of the node that gives its value; other inputs have their
-    /// defaults.
-    pub inputs: BTreeMap<String, String>,
+    /// For each input what gives its value; other inputs have their defaults.
+    pub inputs: BTreeMap<String, InputValue>,
     /// The places of its capabilities.
     pub capabilities: FxHashMap<String, MappedTo>,
     /// The places to which its relations are mapped.
@@ -212,7 +227,7 @@ fn judge_filter(
     let filter = NodeFilter::read(filter, &mut Diagnostics::default());
     let schemas = Schemas::new(types);
     let refused = |reason: FilterReason| Refusal::new(2, reason.message, reason.at);
-    match filter.verdict(&NodeSubject::of(types, &schemas, facade.values)) {
+    match filter.verdict(&NodeSubject::of(types, &schemas, facade.values, facade.place)) {
         FilterVerdict::Holds => Ok(()),
         FilterVerdict::Fails(reason) => Err(refused(reason).here(facade.node.span)),
         FilterVerdict::Undecided(reason) => {
@@ -270,20 +285,31 @@ impl<'a> Judging<'_, '_, '_, 'a> {
     }
 
     /// Checks that every input without a default gets its value from a property (M4).
-    fn inputs(&self, kind: TypeId) -> Result<BTreeMap<String, String>, Refusal> {
+    fn inputs(&self, kind: TypeId) -> Result<BTreeMap<String, InputValue>, Refusal> {
         let mut fed = BTreeMap::new();
-        let mappings = &self.template.substitution.properties;
+        let Substitution { properties: mappings, part_properties: parts, .. } =
+            &self.template.substitution;
         for (key, declaration) in
             self.view.section("inputs").map(|it| entries(&it)).unwrap_or_default()
         {
             let input = key_name(&key).into_owned();
             let leads_here = |mapping: &&SubstitutionMapping<'a>| matches!(mapping.path(), [name] if name.text() == Some(&*input));
-            let property = match mappings.iter().find(leads_here) {
-                Some(mapping) => mapping.named.name,
-                None => &*input,
+            let own = mappings.iter().find(leads_here).map(|mapping| mapping.named.name);
+            let part = parts.iter().position(|mapping| mapping.to.text() == Some(&*input));
+            let value = match (own, part) {
+                (None, Some(part)) => {
+                    let Facade { node, relationships, .. } = self.facade;
+                    mapped_value(self.types, node, relationships.as_ref(), &parts[part])
+                        .map(|_| InputValue::Part(part))
+                }
+                (own, _) => {
+                    let property = own.unwrap_or(&input);
+                    let fed = || InputValue::Property(property.to_owned());
+                    self.has_value(property, kind).then(fed)
+                }
             };
-            if self.has_value(property, kind) {
-                fed.insert(input.clone(), property.to_owned());
+            if let Some(value) = value {
+                fed.insert(input, value);
                 continue;
             }
             let whole = OutNode::root(&declaration);
@@ -525,7 +551,8 @@ impl<'v, 'a> Facade<'v, 'a> {
         types: &Types<'_>,
         node: &'v ViewedNode<'a>,
         kind: TypeId,
-        values: &'v TopologyNode,
+        (values, place): (&'v TopologyNode, GraphNode<'v>),
+        relationships: Option<Out<'a>>,
         capabilities: BTreeMap<String, Span>,
     ) -> Self {
         let mut requirements = Vec::new();
@@ -549,7 +576,61 @@ impl<'v, 'a> Facade<'v, 'a> {
                 requirements.push(FacadeRequirement { name: (*name).to_owned(), slots, min });
             }
         }
-        Self { node, kind, values, capabilities, requirements }
+        Self { node, kind, values, place, relationships, capabilities, requirements }
+    }
+}
+
+/// The value that a node has for the property of one of its parts: what is assigned, otherwise the
+/// default. Of all relations of a requirement it is a list.
+pub(super) fn mapped_value<'a>(
+    types: &Types<'_>,
+    node: &ViewedNode<'a>,
+    relationships: Option<&Out<'a>>,
+    mapping: &PartMapping<'_>,
+) -> Option<Out<'a>> {
+    let [part, property] = mapping.names();
+    let effective = node.kind.map(|kind| types.effective(kind))?;
+    let value = |definition: &PropertyDefinition<'_>| {
+        let value = definition.value.or(definition.default)?;
+        Some(Out::Value(value.to_value()))
+    };
+    if mapping.part == MappedPart::Capability {
+        let own = entry(&node.body, "capabilities").and_then(|all| entry(&all, part));
+        let own = own.and_then(|own| entry(&entry(&own, "properties")?, property));
+        let definition = || effective.capabilities.get(part)?.definition.properties.get(property);
+        return own.or_else(|| value(&definition()?.definition));
+    }
+    let definition = &effective.requirements.get(part)?.definition;
+    let of_relation = |assignment: &ViewedRequirement<'a>| {
+        // A name is that of a relationship template, or else of a type.
+        let relationship = entry(&assignment.body, "relationship").map(|said| {
+            let name = OutNode::root(&said).text().map(|name| name.into_owned());
+            name.and_then(|name| entry(relationships?, &name)).unwrap_or(said)
+        });
+        let own = relationship.as_ref().and_then(|it| entry(&entry(it, "properties")?, property));
+        let kind = relationship.and_then(|it| {
+            let named = entry(&it, "type").unwrap_or(it);
+            types.find(Family::Relationship, &OutNode::root(&named).text()?)
+        });
+        let defined = || {
+            let name = definition.relationship?;
+            types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
+        };
+        let kind = kind.or_else(defined);
+        own.or_else(|| value(&types.effective(kind?).properties.get(property)?.definition))
+    };
+    let mut relations = node.of_name(part).flat_map(|assignment| {
+        let count = assignment.count.max.unwrap_or(assignment.count.min).min(REPEATED);
+        std::iter::repeat_n(assignment, usize::try_from(count).unwrap_or(0))
+    });
+    match mapping.part {
+        MappedPart::Relationship(index) => {
+            of_relation(relations.nth(usize::try_from(index).ok()?)?)
+        }
+        _ => {
+            let values = relations.filter_map(of_relation).map(|value| (None, value));
+            Some(Out::Seq { items: values.collect(), like: None })
+        }
     }
 }
 

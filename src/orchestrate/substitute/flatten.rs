@@ -10,6 +10,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like, set, set_open};
 use crate::tosca::Types;
 use crate::tosca::requirement::bounds;
+use crate::tosca::substitution::MappedPart;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -515,7 +516,10 @@ impl<'a> Flattening<'_, '_, 'a> {
         let name = &candidate.template.name;
         for keyname in ["attributes", "artifacts", "interfaces", "capabilities"] {
             let Some(value) = entry(&node.body, keyname) else { continue };
-            if entries(&value).is_empty() {
+            let is_left = |(key, part): &(OutKey<'a>, Out<'a>)| {
+                keyname != "capabilities" || !self.has_place(chosen, &key_name(key), part)
+            };
+            if !entries(&value).iter().any(is_left) {
                 continue;
             }
             let message = format!(
@@ -527,6 +531,21 @@ impl<'a> Flattening<'_, '_, 'a> {
             let warning = Diagnostic::warning(Code::DroppedAssignment, message).at(at);
             self.found.borrow_mut().push(warning);
         }
+    }
+
+    /// Whether all properties of a capability are mapped to inputs of the template, and it has
+    /// nothing else.
+    fn has_place(&self, chosen: usize, capability: &str, assigned: &Out<'a>) -> bool {
+        let mappings = &self.chosen[chosen].template.substitution.part_properties;
+        let is_mapped = |property: &str| {
+            mappings.iter().any(|mapping| {
+                mapping.part == MappedPart::Capability && mapping.names() == [capability, property]
+            })
+        };
+        entries(assigned).iter().all(|(key, values)| {
+            key_name(key) == "properties"
+                && entries(values).iter().all(|(property, _)| is_mapped(&key_name(property)))
+        })
     }
 
     /// Warns of operations that are mapped to workflows. Generated workflows do not call them,

@@ -59,7 +59,7 @@ pub(super) struct KnownBest {
 }
 
 impl NodeAspects {
-    /// The aspects of a node; `None` if a choice may depend on its name.
+    /// The aspects of a node; `None` if a choice may depend on its name, or on what is around it.
     pub(super) fn of(
         facade: &Facade<'_, '_>,
         catalogue: &dyn Catalogue<'_>,
@@ -69,7 +69,7 @@ impl NodeAspects {
         // The nodes of a substituting template have names that begin with that of the replaced
         // node.
         let is_asked = asked.iter().any(|choice| choice.node.starts_with(name));
-        if is_asked || catalogue.is_named(name) {
+        if is_asked || catalogue.is_named(name) || catalogue.looks_around() {
             return None;
         }
         let properties = facade.node.properties();

@@ -26,6 +26,7 @@ pub use explain::{
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
 use crate::orchestrate::tree::{entries, key_name, like, set, within_topology};
+use crate::topology::scope::TopologyScope;
 use crate::topology::{Topology, TopologyNode, type_named};
 use crate::tosca::{Family, Types};
 use candidate::{CandidateVariant, CatalogueTemplate, Facade, Refusal};
@@ -89,6 +90,9 @@ pub(crate) trait Catalogue<'a> {
 
     /// Whether choices depend on the values of properties, not only on which properties have one.
     fn looks_at_values(&self) -> bool;
+
+    /// Whether choices depend on more than a node itself.
+    fn looks_around(&self) -> bool;
 }
 
 /// The settings of a substitution.
@@ -166,8 +170,16 @@ pub(crate) fn substitute<'a>(
             let document = outer.unwrap_or_else(|| finished(&view));
             return Ok(SubstitutedDocument { document, explained: told, warnings, nested });
         }
-        let round =
-            Round { view: &view, values: &values, catalogue, settings, ways: &ways, known: &known };
+        let graph = TopologyScope::of(&values, settings.types);
+        let round = Round {
+            view: &view,
+            values: &values,
+            graph: &graph,
+            catalogue,
+            settings,
+            ways: &ways,
+            known: &known,
+        };
         let choice = round.chosen(&mut used)?;
         let (choice, placed) = match placed(&round, &choice, scopes.clone()) {
             Err(errors) if joint::may_help(&errors) => joint::choose(&round, &scopes, errors)?,

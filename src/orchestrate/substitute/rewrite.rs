@@ -1,12 +1,13 @@
 //! Rewrites values and names of a template for their new place: functions that name a replaced
 //! node, inputs of substituting templates, names of nodes and files.
 
-use super::candidate::default_of;
+use super::candidate::{InputValue, default_of, mapped_value};
 use super::flatten::Flattening;
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{entries, items, key_name, like};
 use crate::tosca::function::Function;
+use crate::tosca::substitution::MappedPart;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
@@ -135,7 +136,8 @@ impl<'a> Flattening<'_, '_, 'a> {
             return Out::Value(Value::Null);
         };
         let value = match candidate.fit.inputs.get(&*key_name(&key)) {
-            Some(property) => self.property_of(candidate.node, property, depth),
+            Some(InputValue::Property(name)) => self.property_of(candidate.node, name, depth),
+            Some(InputValue::Part(mapping)) => self.part_value(chosen, *mapping, depth),
             None => default_of(&declaration).map(|default| {
                 let at = WrittenIn::Inner(chosen);
                 let changed = depth.checked_sub(1).and_then(|it| self.changed(&default, at, it));
@@ -156,6 +158,18 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
         let part = self.types.effective(node.kind?).properties.get(property)?;
         part.definition.default.map(|default| Out::Value(default.to_value()))
+    }
+
+    /// The value of a property of a part of a replaced node.
+    fn part_value(&self, chosen: usize, mapping: usize, depth: usize) -> Option<Out<'a>> {
+        let candidate = &self.chosen[chosen];
+        let mapping = candidate.template.substitution.part_properties.get(mapping)?;
+        let node = &self.outer.nodes[candidate.node];
+        let relationships = self.outer.section("relationship_templates");
+        let value = mapped_value(self.types, node, relationships.as_ref(), mapping)?;
+        let changed =
+            self.changed(&value, WrittenIn::Outer(Some(&node.name)), depth.checked_sub(1)?);
+        Some(changed.unwrap_or(value))
     }
 
     /// The part of a value at a path. If the value is a function call, the path is added to the
@@ -240,11 +254,14 @@ impl<'a> Flattening<'_, '_, 'a> {
             again(names.chain(rest.iter().cloned()).collect())
         };
         let may_be = |kind: &str| word.is_none_or(|word| word == kind);
-        if function == Function::GetAttribute
-            && word.is_none()
-            && let Some(value) = self.attribute_of(chosen, &part, rest, place, &of)
-        {
-            return Some(value);
+        if function == Function::GetAttribute {
+            let value = match word {
+                None => self.attribute_of(chosen, &part, rest, place, &of),
+                Some(word) => self.part_attribute(chosen, [word, &part], rest, place),
+            };
+            if value.is_some() {
+                return value;
+            }
         }
         if matches!(function, Function::GetProperty | Function::GetAttribute) {
             if word.is_none()
@@ -295,6 +312,46 @@ impl<'a> Flattening<'_, '_, 'a> {
             }
             _ => None,
         }
+    }
+
+    /// The output to which an attribute of a part of a replaced node is mapped: that of one
+    /// relation, or its entry in the list of those of all.
+    fn part_attribute(
+        &self,
+        chosen: usize,
+        [word, part]: [&str; 2],
+        path: &[Out<'a>],
+        place: Span,
+    ) -> Option<Out<'a>> {
+        let text = |step: &Out<'a>| Some(OutNode::root(step).text()?.into_owned());
+        let index = path.first().and_then(text).filter(|_| word == "RELATIONSHIP");
+        let (wanted, used) = match index.as_deref().map(|index| (index, index.parse())) {
+            Some(("ALL", _)) => (MappedPart::Relationships, 1),
+            Some((_, Ok(index))) => (MappedPart::Relationship(index), 1),
+            _ if word == "RELATIONSHIP" => (MappedPart::Relationship(0), 0),
+            _ => (MappedPart::Capability, 0),
+        };
+        let (attribute, rest) = path.get(used..)?.split_first()?;
+        let attribute = text(attribute)?;
+        let candidate = &self.chosen[chosen];
+        let mappings = &candidate.template.substitution.part_attributes;
+        let of = |kind: MappedPart| {
+            mappings.iter().find(|it| it.part == kind && it.names() == [part, &attribute])
+        };
+        let (mapping, entry_of_all) = match (of(wanted), wanted) {
+            (Some(mapping), _) => (mapping, None),
+            (None, MappedPart::Relationship(index)) => {
+                (of(MappedPart::Relationships)?, Some(index))
+            }
+            (None, _) => return None,
+        };
+        let outputs = candidate.variant.view.section("outputs")?;
+        let value = entry(&entry(&outputs, mapping.to.text()?)?, "value")?;
+        let value = self.value(&value, WrittenIn::Inner(chosen));
+        let index = entry_of_all.and_then(|index| i64::try_from(index).ok());
+        let steps = index.map(|index| Out::Value(Value::from(index))).into_iter();
+        let steps: Vec<_> = steps.chain(rest.iter().cloned()).collect();
+        Some(self.at_path(value, &steps, place))
     }
 
     fn dangles(&self, place: Span, message: &str) {

@@ -15,8 +15,11 @@ use super::represent::represented;
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, file_of};
 use super::{Catalogue, DEPTH, NestedDocument, SubstitutionSettings};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::orchestrate::fulfil::{FilterGraph, GraphNode};
 use crate::orchestrate::tree::{entries, key_name, like, within_topology};
-use crate::topology::Topology;
+use crate::topology::scope::TopologyScope;
+use crate::topology::{NodeIndex, Topology};
+use crate::tosca::TypeId;
 use crate::tosca::fit::RequirementFit;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::source::{FileId, Span};
@@ -33,6 +36,8 @@ pub(super) struct Round<'r, 't, 'a> {
     pub view: &'r TemplateView<'a>,
     /// The topology with the values of functions, as far as they are known.
     pub values: &'r Topology,
+    /// The same topology, for filters that ask for more than values of one node.
+    pub graph: &'r dyn FilterGraph,
     pub catalogue: &'r dyn Catalogue<'a>,
     pub settings: &'r SubstitutionSettings<'r, 't>,
     /// For each node, the templates that contain it, outermost first.
@@ -116,7 +121,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
     ) -> (UsedCapabilities, Vec<(usize, Facade<'r, 'a>)>) {
         let (uses, mut capabilities) = self.uses(errors);
         let mut facades = Vec::new();
-        let nodes = self.view.nodes.iter().zip(&self.values.nodes).enumerate();
+        let nodes = self.view.nodes.iter().zip(self.values.node_ids()).enumerate();
         for (position, (node, values)) in nodes.filter(|(_, (node, _))| node.is_substituted) {
             let Some(kind) = node.kind else {
                 let message = format!("the type `{}` is not defined", node.type_name);
@@ -124,18 +129,31 @@ impl<'r, 'a> Round<'r, '_, 'a> {
                 continue;
             };
             let used = capabilities.remove(&position).unwrap_or_default();
-            facades.push((position, Facade::of(self.settings.types, node, kind, values, used)));
+            facades.push((position, self.facade(node, kind, values, used)));
         }
         (uses, facades)
+    }
+
+    /// A node as those see it that would substitute it.
+    fn facade(
+        &self,
+        node: &'r ViewedNode<'a>,
+        kind: TypeId,
+        values: NodeIndex,
+        used: LedTo,
+    ) -> Facade<'r, 'a> {
+        let place = GraphNode { graph: self.graph, node: values };
+        let relationships = self.view.section("relationship_templates");
+        let values = (self.values.node(values), place);
+        Facade::of(self.settings.types, node, kind, values, relationships, used)
     }
 
     /// The choice for a node, as a document of its own.
     pub(super) fn beside(&self, chosen: &ChosenCandidate<'_, 'a>) -> NestedDocument<'a> {
         let node = &self.view.nodes[chosen.node];
-        let values = self.values.nodes.get(chosen.node);
-        let facade = node.kind.zip(values).map(|(kind, values)| {
-            Facade::of(self.settings.types, node, kind, values, LedTo::default())
-        });
+        let values = self.values.node_ids().nth(chosen.node);
+        let facade = node.kind.zip(values);
+        let facade = facade.map(|(kind, values)| self.facade(node, kind, values, LedTo::default()));
         let fits = |template: &&CatalogueTemplate<'a>| {
             facade.as_ref().is_some_and(|facade| {
                 candidate::judge_kind(self.settings.types, facade, template).is_ok()
@@ -318,19 +336,20 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         let ways = names.map(|name| (name.clone(), way.clone())).collect();
         let values = Topology::read(&own.document, &|_| false);
         let view = TemplateView::of(own.document, types);
-        let round = Round { view: &view, values: &values, ways: &ways, ..*self };
+        let graph = TopologyScope::of(&values, types);
+        let round = Round { view: &view, values: &values, graph: &graph, ways: &ways, ..*self };
         Some(round.all_best(met))
     }
 
     /// The total weight of the best candidates of all nodes that come from templates.
     fn all_best(&self, met: &mut FxHashSet<FileId>) -> Option<Decimal> {
         let (_, mut capabilities) = self.uses(&mut Diagnostics::default());
-        let nodes = self.view.nodes.iter().zip(&self.values.nodes).enumerate();
+        let nodes = self.view.nodes.iter().zip(self.values.node_ids()).enumerate();
         let mut all = Decimal::ZERO;
         for (position, (node, values)) in nodes {
             if node.is_substituted && self.ways.contains_key(&node.name) {
                 let used = capabilities.remove(&position).unwrap_or_default();
-                let facade = Facade::of(self.settings.types, node, node.kind?, values, used);
+                let facade = self.facade(node, node.kind?, values, used);
                 all = all.plus(self.best(&facade, met)?)?;
             }
         }

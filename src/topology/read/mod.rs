@@ -148,6 +148,7 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             occurrences: body::value(body, "occurrences"),
             count: body::value(body, "count"),
             optional: body::value(body, "optional"),
+            allocation: body::assigned(body, "allocation"),
         }
     }
 

@@ -52,43 +52,50 @@ impl<'t, 'a> Schemas<'t, 'a> {
                     .primitive(TypeRef::Defined(id))
                     .and_then(Primitive::of_any_version),
                 schema: &effective.schema,
-                units: self.types.chain(id).flat_map(|id| self.units(id)).collect(),
+                units: self.types.chain(id).flat_map(|id| defined_units(self.types, id)).collect(),
                 is_open: effective.is_open,
                 is_secret: self.types.is_secret_data(id),
             }
         })
     }
 
-    /// The units that a type defines for its values: each symbol before the suffix, and the suffix
-    /// alone; or, in later texts of the standard, units behind all prefixes.
-    fn units(&self, id: TypeId) -> Vec<UnitSize> {
-        let body = self.types.definition(id).value;
-        if !v2_0::is_of(body.document()) {
-            return Vec::new();
-        }
-        let sizes = |keyname| {
-            let entries = body.get(keyname).into_iter().flat_map(Node::entries);
-            entries.filter_map(|(key, size)| Some((key.text()?, size.text())))
-        };
-        let owned = |unit: &str, size: Option<&str>| (unit.to_owned(), size.map(str::to_owned));
-        let suffix = body.get("unit_suffix").and_then(Node::text);
-        let mut units: Vec<_> = suffix.map(|suffix| owned(suffix, Some("1"))).into_iter().collect();
-        let suffix = suffix.unwrap_or_default();
-        units
-            .extend(sizes("unit_symbol_map").map(|(it, size)| owned(&[it, suffix].concat(), size)));
-        units.extend(sizes("units").map(|(unit, size)| owned(unit, size)));
-        // How large a unit behind a prefix is, later texts of the standard say.
-        let prefixed = sizes("units").flat_map(|(unit, _)| {
-            sizes("prefixes").map(move |(prefix, _)| owned(&[prefix, unit].concat(), None))
-        });
-        units.extend(prefixed);
-        units
-    }
-
     fn rules(&self, id: TypeId) -> impl Iterator<Item = &'static PropertyRule> + use<'t> {
         let definition = self.types.definition(id);
         PropertyRule::of(definition.family, definition.name)
     }
+}
+
+/// The units of the type of a property.
+pub(crate) fn units(types: &Types<'_>, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
+    let schema = &definition.schema;
+    let id = types.find_in(schema.file(), Family::Data, schema.type_name);
+    let chain = id.into_iter().flat_map(|id| types.chain(id));
+    chain.flat_map(|id| defined_units(types, id)).collect()
+}
+
+/// The units that a type defines for its values: each symbol before the suffix, and the suffix
+/// alone; or, in later texts of the standard, units behind all prefixes.
+pub(crate) fn defined_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
+    let body = types.definition(id).value;
+    if !v2_0::is_of(body.document()) {
+        return Vec::new();
+    }
+    let sizes = |keyname| {
+        let entries = body.get(keyname).into_iter().flat_map(Node::entries);
+        entries.filter_map(|(key, size)| Some((key.text()?, size.text())))
+    };
+    let owned = |unit: &str, size: Option<&str>| (unit.to_owned(), size.map(str::to_owned));
+    let suffix = body.get("unit_suffix").and_then(Node::text);
+    let mut units: Vec<_> = suffix.map(|suffix| owned(suffix, Some("1"))).into_iter().collect();
+    let suffix = suffix.unwrap_or_default();
+    units.extend(sizes("unit_symbol_map").map(|(it, size)| owned(&[it, suffix].concat(), size)));
+    units.extend(sizes("units").map(|(unit, size)| owned(unit, size)));
+    // How large a unit behind a prefix is, later texts of the standard say.
+    let prefixed = sizes("units").flat_map(|(unit, _)| {
+        sizes("prefixes").map(move |(prefix, _)| owned(&[prefix, unit].concat(), None))
+    });
+    units.extend(prefixed);
+    units
 }
 
 impl<'a> DataTypes<'a> for Schemas<'_, 'a> {

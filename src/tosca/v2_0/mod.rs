@@ -51,6 +51,7 @@ fn path_behind<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
         // The node of this index among those of its template is as the others are.
         [index, rest @ ..] if matches!(index.scalar(), Some(Scalar::Int(_))) => path_behind(rest),
         [all, ..] if is(all, "ALL") => None,
+        [capability, next, ..] if is(capability, "CAPABILITY") && is(next, "RELATIONSHIP") => None,
         [capability, name, rest @ ..] if is(capability, "CAPABILITY") => {
             let is_context = rest.first().is_none_or(|next| is(next, "RELATIONSHIP"));
             (!is_context).then(|| [&[*name], rest].concat())

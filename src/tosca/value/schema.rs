@@ -156,6 +156,13 @@ pub trait DataTypes<'a> {
     fn data_type_in(&self, _file: Option<FileId>, name: &str) -> Option<DataTypeView<'_, 'a>> {
         self.data_type(name)
     }
+
+    /// The units of the type of a property.
+    fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
+        let schema = &definition.schema;
+        let data_type = self.data_type_in(schema.file(), schema.type_name);
+        data_type.map(|data_type| data_type.units.to_vec()).unwrap_or_default()
+    }
 }
 
 /// A data type for checking values. It includes inherited parts; of a refined part, only the

@@ -164,6 +164,13 @@ impl<'c, 'a> Checker<'c, 'a> {
         match self.entity(site, call, entity) {
             Err(error) => vec![ConditionalValue::always(Err(error))],
             Ok(ReferredEntity::Open) => Vec::new(),
+            // Which capability a relationship leads to depends on its target.
+            Ok(ReferredEntity::Element(id))
+                if self.graph.element(id).kind == ElementKind::Relation
+                    && asked.written(1) == Some("CAPABILITY") =>
+            {
+                Vec::new()
+            }
             Ok(ReferredEntity::Element(id)) => self.of_element(id, asked),
             Ok(ReferredEntity::HostOf(node)) => {
                 let mut answers = Vec::new();
@@ -266,9 +273,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         asked: Asked<'_, 'a>,
         name: &str,
     ) -> Option<Diagnostic> {
-        let node = asked.call.node;
-        let (_, path) = v2_0::called(node).filter(|_| v2_0::is_of(node.document()))?;
-        let second = path?.items().nth(1)?.as_str().unwrap_or_default();
+        let second = asked.written(1)?;
         let effective = self.types.effective(kind);
         let has_own =
             effective.properties.contains_key(name) || effective.attributes.contains_key(name);
@@ -581,7 +586,14 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 }
 
-impl Asked<'_, '_> {
+impl<'a> Asked<'_, 'a> {
+    /// A step of the path as it is written in TOSCA 2.0.
+    fn written(self, step: usize) -> Option<&'a str> {
+        let node = self.call.node;
+        let (_, path) = v2_0::called(node).filter(|_| v2_0::is_of(node.document()))?;
+        Some(path?.items().nth(step)?.as_str().unwrap_or_default())
+    }
+
     fn noun(self) -> &'static str {
         if self.call.function == Function::GetAttribute { "attribute" } else { "property" }
     }

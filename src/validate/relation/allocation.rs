@@ -143,10 +143,7 @@ impl<'a> Checker<'_, 'a> {
         if v2_0::called(amount).is_some() {
             return None;
         }
-        let schema = &definition.schema;
-        let data_type = self.schemas.data_type_in(schema.file(), schema.type_name);
-        let units = data_type.map_or(&[][..], |data_type| data_type.units);
-        Some(in_base_unit(scalar(amount)?, units))
+        Some(in_base_unit(scalar(amount)?, &self.schemas.units(definition)))
     }
 }
 

@@ -274,9 +274,11 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             OutputSite::Element(id) => Some(id),
         };
         // `functions` has already recorded its errors.
-        let value = functions.evaluate(node, site).ok()?;
-        if let Some((value, (function, _))) = value.zip(node.entries().next()) {
-            return Some(lifted(function, Out::Value(value)));
+        if let Some(value) = functions.evaluate(node, site).ok()?.map(Out::Value) {
+            return Some(match node.entries().next() {
+                Some((function, _)) => lifted(function, value),
+                None => value,
+            });
         }
         let mut is_changed = false;
         let mut part = |part: Node<'a>| {
@@ -432,6 +434,10 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             _ if is_keyword(keyword) => None,
             // Metadata is text for people: functions in it are not evaluated.
             "metadata" => Some(this.kept(value)),
+            // In filters of TOSCA 2.0, `SELF` is what is judged, and not the element around them.
+            "node_filter" if v2_0::is_of(value.document()) => {
+                this.within(OutputSite::Topology, |this| emit(this, keyword, value))
+            }
             _ => emit(this, keyword, value),
         })
     }

@@ -3,6 +3,9 @@
 use crate::diagnostic::Diagnostics;
 use crate::tosca::evaluate::{FunctionEvaluator, FunctionScope, ScopeInput, ScopeValue};
 use crate::tosca::function::Name;
+use crate::tosca::substitution::names_in;
+use crate::tosca::types::schemas::units;
+use crate::tosca::value::{PropertyDefinition, UnitSize};
 use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
@@ -10,7 +13,9 @@ use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Scalar};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Values that are given from outside.
 pub(crate) struct Given {
@@ -33,6 +38,8 @@ pub(crate) struct VariantScope<'e, 'a> {
     inputs: FxHashMap<&'a str, ElementId>,
     /// The relations that use named relationship templates.
     relationships: FxHashMap<&'a str, ElementId>,
+    /// The names in mappings of requirements and capabilities.
+    exposed: OnceCell<FxHashSet<Arc<str>>>,
 }
 
 impl<'e, 'a> VariantScope<'e, 'a> {
@@ -54,6 +61,7 @@ impl<'e, 'a> VariantScope<'e, 'a> {
             relationships: named
                 .filter_map(|relation| Some((relation.relationship?.name, relation.id)))
                 .collect(),
+            exposed: OnceCell::new(),
         }
     }
 
@@ -71,6 +79,11 @@ impl<'e, 'a> VariantScope<'e, 'a> {
         let element = self.graph.element(id);
         let is_relation = element.kind == ElementKind::Relation;
         is_relation.then(|| &self.graph.relations[element.slot as usize])
+    }
+
+    /// The requirement assignment of a relation.
+    fn assignment(&self, relation: ElementId) -> Option<Node<'e>> {
+        Some(self.relation_of(relation)?.requirement.declared.value)
     }
 }
 
@@ -90,16 +103,63 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         Some([end(relation.source), relation.target.and_then(end)])
     }
 
+    fn is_node(&self, element: ElementId) -> bool {
+        self.graph.element(element).kind == ElementKind::Node
+    }
+
     fn host(&self, node: ElementId) -> Option<ElementId> {
         let mut hosting = self.graph.hosting(self.node(node)?);
         let hosts = hosting.find_map(|it| it.target.filter(|_| self.presence.is(it.id)));
         self.present(self.graph.node(hosts?).id)
     }
 
-    fn relation(&self, node: ElementId, requirement: &str) -> Option<ElementId> {
-        let relations = self.node(node)?.relations.iter().map(|&id| self.graph.relation(id).id);
-        let mut meant = relations.filter(|&id| self.graph.element(id).name == requirement);
-        meant.find(|&id| self.presence.is(id))
+    fn relations(&self, node: ElementId, requirement: &str) -> Vec<ElementId> {
+        let relations = self.node(node).into_iter().flat_map(|node| &node.relations);
+        let relations = relations.map(|&id| self.graph.relation(id).id);
+        let meant = relations.filter(|&id| self.graph.element(id).name == requirement);
+        meant.filter(|&id| self.presence.is(id)).collect()
+    }
+
+    fn incoming(&self, node: ElementId) -> Vec<ElementId> {
+        let relations = self.node(node).into_iter().flat_map(|node| &node.incoming);
+        let relations = relations.map(|&id| self.graph.relation(id).id);
+        relations.filter(|&id| self.presence.is(id)).collect()
+    }
+
+    fn is_exposed(&self, node: ElementId) -> bool {
+        let exposed = self.exposed.get_or_init(|| {
+            let mut names = FxHashSet::default();
+            let topology = self.graph.template.root.get("topology_template");
+            let mappings = topology.and_then(|topology| topology.get("substitution_mappings"));
+            let of = |keyname| mappings.and_then(|mappings| mappings.get(keyname));
+            for mapped in ["requirements", "capabilities"].into_iter().filter_map(of) {
+                names_in(&mapped.to_value(), &mut names);
+            }
+            names
+        });
+        exposed.contains(self.graph.element(node).name)
+    }
+
+    fn count(&self, element: ElementId) -> Option<ScopeValue<'e>> {
+        let count = match self.node(element) {
+            Some(node) => node.template.declared.value.get("instance_count"),
+            None => self.assignment(element)?.get("count"),
+        };
+        count.map(ScopeValue::Written)
+    }
+
+    fn target_index(&self, relation: ElementId) -> Option<ScopeValue<'e>> {
+        let body = self.assignment(relation)?;
+        let target = body.get("node").unwrap_or(body);
+        target.items().nth(1).map(ScopeValue::Written)
+    }
+
+    fn allocation(&self, relation: ElementId, property: &str) -> Option<ScopeValue<'e>> {
+        self.assignment(relation)?.get("allocation")?.get(property).map(ScopeValue::Written)
+    }
+
+    fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
+        units(self.types, definition)
     }
 
     fn requirement(&self, relation: ElementId) -> (&'e str, Option<&'e str>) {

@@ -96,6 +96,11 @@ impl BoundedClauses {
         self.cnf.push(&mut clause, None);
     }
 
+    /// The clauses so far.
+    pub fn cnf(&self) -> &Cnf {
+        &self.cnf
+    }
+
     /// Returns the clauses.
     pub fn finish(self) -> Cnf {
         self.cnf

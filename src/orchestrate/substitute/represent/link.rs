@@ -8,19 +8,25 @@ use super::known::{Indices, KnownInputs};
 use super::matching::{Slot, matched};
 use super::{NodeCounts, REPRESENTATIONS, Representing, whole};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
-use crate::orchestrate::fulfil::{FilterOwner, FilterTexts, NodeSubject, PlacedFilter};
+use crate::orchestrate::fulfil::{
+    Allocations, FilterGraph, FilterOwner, FilterTexts, GraphNode, NodeSubject, PlacedFilter,
+    amounts, capability_uses, fitting, in_base, lacking, node_type,
+};
 use crate::orchestrate::representation;
 use crate::orchestrate::substitute::flatten::{lead, with_body, written};
 use crate::orchestrate::substitute::rewrite::like_list;
 use crate::orchestrate::substitute::view::{
     TemplateView, ViewedNode, ViewedRequirement, entry, listed,
 };
-use crate::orchestrate::tree::{entries, items, key_name, like, set, within_topology};
+use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set, within_topology};
 use crate::topology::named::NamedParts;
-use crate::topology::{RelationIndex, Topology};
+use crate::topology::scope::TopologyScope;
+use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::Types;
-use crate::tosca::filter::{FilterVerdict, NodeFilter};
+use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::types::schemas::Schemas;
+use crate::tosca::v2_0::function::BuiltIn;
+use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{NodeKind, Out, OutNode};
 use indexmap::IndexMap;
@@ -98,10 +104,17 @@ impl UsedNodes {
     }
 }
 
+/// What a relation allocates of a capability of the node that it was led to.
+struct LedAllocation<'l> {
+    capability: &'l str,
+    amounts: Vec<(String, Value)>,
+}
+
 /// The search for targets.
 struct Linking<'l, 't, 'a> {
     view: &'l TemplateView<'a>,
     topology: &'l Topology,
+    graph: &'l dyn FilterGraph,
     named: NamedParts<'l>,
     types: &'l Types<'t>,
     schemas: &'l Schemas<'l, 't>,
@@ -110,8 +123,27 @@ struct Linking<'l, 't, 'a> {
     known: &'l KnownInputs,
     /// The nodes of each template that relations of each requirement lead to.
     used: FxHashMap<(String, String), UsedNodes>,
+    allocations: &'l Allocations<'l, 't>,
+    /// The relations that were led to each node and allocate something of it.
+    led: FxHashMap<NodeIndex, Vec<LedAllocation<'l>>>,
+    /// Why nodes do not fit the assignments of the present node, by their positions.
+    lacking: FxHashMap<usize, Option<FilterReason>>,
     relations: u64,
     errors: Diagnostics,
+}
+
+/// Whether requirements say more than which nodes they lead to: a number, or an index.
+pub(super) fn are_needed(templates: &MapEntries<'_>) -> bool {
+    let is_one = |item: &Out<'_>| {
+        entries(item).first().is_some_and(|(_, body)| {
+            let body = OutNode::root(body);
+            let target = body.get("node").unwrap_or(body);
+            target.kind() == NodeKind::Sequence || body.get("count").is_some()
+        })
+    };
+    templates.iter().any(|(_, body)| {
+        entry(body, "requirements").is_some_and(|all| items(&all).iter().any(is_one))
+    })
 }
 
 /// Decides where the requirements of all nodes lead.
@@ -128,9 +160,11 @@ pub(super) fn links(
     let topology = Topology::read(document, &|_| false);
     let texts = FilterTexts::of(OutNode::root(document), &topology);
     let (filters, schemas) = (texts.read(), Schemas::new(types));
+    let uses = capability_uses(&topology, types);
     let mut linking = Linking {
         view: &view,
         topology: &topology,
+        graph: &TopologyScope::of(&topology, types),
         named: NamedParts::of(&topology),
         types,
         schemas: &schemas,
@@ -138,6 +172,9 @@ pub(super) fn links(
         counts,
         known,
         used: FxHashMap::default(),
+        allocations: &Allocations::of(&topology, types, &uses),
+        led: FxHashMap::default(),
+        lacking: FxHashMap::default(),
         relations: 0,
         errors: Diagnostics::default(),
     };
@@ -236,7 +273,7 @@ impl<'a> Linking<'_, '_, 'a> {
         let mut slots = Vec::new();
         for (at, wanted) in all.iter().enumerate() {
             let candidates = match &wanted.index {
-                Some(index) => self.named(node, wanted, index)?,
+                Some(index) => self.named(node, wanted, index, relations.get(wanted.position))?,
                 None => self.fitting(node, wanted, relations.get(wanted.position)),
             };
             let template = &*wanted.template;
@@ -263,6 +300,7 @@ impl<'a> Linking<'_, '_, 'a> {
         for (wanted, mut found) in all.iter().zip(found) {
             self.enough(node, wanted, found.len());
             self.use_up(&node.assignments[wanted.position].name, wanted, &found);
+            self.allocate(node, wanted, relations.get(wanted.position), &found);
             if wanted.index.is_none() {
                 // Which relation leads to which node makes no difference.
                 let mut nodes: Vec<_> = found.iter().map(|(_, node)| *node).collect();
@@ -280,6 +318,7 @@ impl<'a> Linking<'_, '_, 'a> {
         node: &ViewedNode<'a>,
         wanted: &WantedTarget<'a>,
         index: &Out<'a>,
+        assigned: Option<&RelationIndex>,
     ) -> Option<Vec<Rc<[u64]>>> {
         let assignment = &node.assignments[wanted.position];
         let mut all: Vec<Rc<[u64]>> = Vec::new();
@@ -294,21 +333,32 @@ impl<'a> Linking<'_, '_, 'a> {
                     return None;
                 }
                 Err(why) => {
-                    self.unfulfilled(node, wanted, &format!("its index has no value: {why}"));
+                    let why = format!("its index has no value: {why}");
+                    self.unfulfilled(node, wanted, &why, Span::DETACHED);
                     return None;
                 }
             };
             let there = wanted.nodes.unwrap_or(1);
             let found = whole(&value).filter(|index| *index < there);
-            if found.is_none() && !wanted.is_optional {
-                let WantedTarget { template, .. } = wanted;
-                let why = format!(
-                    "`{template}` has no node of the index {value}, as its `count` is {there}"
-                );
-                self.unfulfilled(node, wanted, &why);
+            let unfit = match found {
+                Some(index) => self.unfit(node, wanted, assigned, &wanted.node(index)),
+                None => {
+                    let WantedTarget { template, .. } = wanted;
+                    Some(FilterReason {
+                        message: format!(
+                            "`{template}` has no node of the index {value}, as its `count` is {there}"
+                        ),
+                        at: Span::DETACHED,
+                    })
+                }
+            };
+            if let Some(FilterReason { message, at }) =
+                unfit.as_ref().filter(|_| !wanted.is_optional)
+            {
+                self.unfulfilled(node, wanted, message, *at);
                 return None;
             }
-            all.push(found.into_iter().collect());
+            all.push(found.filter(|_| unfit.is_none()).into_iter().collect());
         }
         Some(all)
     }
@@ -329,10 +379,16 @@ impl<'a> Linking<'_, '_, 'a> {
             None => (0..there).collect(),
         };
         // The filters of nodes that are named in the old way are checked elsewhere.
-        let fits = |index: &u64| {
-            wanted.nodes.is_none() || self.fits(node, name, relation, &wanted.node(*index))
+        let mut lacking = None;
+        let mut fits = |index: &u64| {
+            let unfit =
+                wanted.nodes.and_then(|_| self.unfit(node, wanted, relation, &wanted.node(*index)));
+            let is_fitting = unfit.is_none();
+            lacking = lacking.take().or(unfit);
+            is_fitting
         };
-        let all: Rc<[u64]> = all.into_iter().filter(fits).collect();
+        let all: Rc<[u64]> = all.into_iter().filter(|index| fits(index)).collect();
+        self.lacking.insert(wanted.position, lacking);
         // One more relation than there are nodes shows that these are not enough.
         let count = usize::try_from(wanted.count.min(there.saturating_add(1)));
         vec![all; count.unwrap_or(usize::MAX)]
@@ -346,45 +402,133 @@ impl<'a> Linking<'_, '_, 'a> {
         found.iter().for_each(|(_, index)| used.add(*index));
     }
 
-    /// Whether a node fulfils the filters of a requirement and of its definition.
-    fn fits(
+    /// Notes what relations allocate of the nodes that they were led to.
+    fn allocate(
+        &mut self,
+        source: &ViewedNode<'a>,
+        wanted: &WantedTarget<'a>,
+        relation: Option<&RelationIndex>,
+        found: &[(u64, u64)],
+    ) {
+        let (Some(&relation), Some(kind)) = (relation, source.kind) else { return };
+        let (topology, types) = (self.topology, self.types);
+        let relation = topology.relation(relation);
+        if relation.allocation.is_empty() {
+            return;
+        }
+        for (_, index) in found {
+            let target = self.named.nodes.get(&*wanted.node(*index));
+            let Some((&id, of)) =
+                target.and_then(|id| Some((id, node_type(types, topology.node(*id))?)))
+            else {
+                continue;
+            };
+            if let Some(&capability) = fitting(types, relation, kind, of).first() {
+                let amounts = amounts(types, of, capability, relation);
+                self.led.entry(id).or_default().push(LedAllocation { capability, amounts });
+            }
+        }
+    }
+
+    /// Why a node does not fulfil the filters of a requirement and of its definition, or has no room
+    /// for what the relation allocates.
+    fn unfit(
         &self,
         source: &ViewedNode<'a>,
-        requirement: &str,
+        wanted: &WantedTarget<'a>,
         relation: Option<&RelationIndex>,
         target: &str,
-    ) -> bool {
+    ) -> Option<FilterReason> {
         let requirements = source.kind.map(|kind| &self.types.effective(kind).requirements);
-        let part = requirements.and_then(|all| all.get(requirement));
+        let part = requirements.and_then(|all| all.get(&*source.assignments[wanted.position].name));
         let defined = part.and_then(|part| part.definition.node_filter);
-        let own = relation.and_then(|&id| self.filters.get(&FilterOwner::Relation(id)));
-        if defined.is_none() && own.is_none() {
-            return true;
+        let own = relation.and_then(|id| self.filters.get(&FilterOwner::Relation(*id)));
+        let relation = relation.map(|&id| self.topology.relation(id));
+        let allocating = relation.filter(|it| !it.allocation.is_empty() && wanted.nodes.is_some());
+        if defined.is_none() && own.is_none() && allocating.is_none() {
+            return None;
         }
-        let Some(&target) = self.named.nodes.get(target) else { return false };
-        let subject = NodeSubject::of(self.types, self.schemas, self.topology.node(target));
-        let holds =
-            |filter: &NodeFilter<'_>| matches!(filter.verdict(&subject), FilterVerdict::Holds);
+        let &id = self.named.nodes.get(target)?;
+        let target = self.topology.node(id);
+        let kind = node_type(self.types, target);
+        let ends = relation.zip(source.kind).zip(kind);
+        let capabilities =
+            ends.map(|((relation, source), kind)| fitting(self.types, relation, source, kind));
+        let capabilities = capabilities.unwrap_or_default();
+        let no_room = allocating.zip(capabilities.first()).and_then(|(relation, capability)| {
+            let amounts = amounts(self.types, kind?, capability, relation);
+            let lacks = lacking(amounts, |property| self.left(id, capability, property))?;
+            let message = format!("`{}` does not fit: {}", target.name, lacks.words(capability));
+            Some(FilterReason { message, at: Span::DETACHED })
+        });
+        if no_room.is_some() {
+            return no_room;
+        }
+        let place = GraphNode { graph: self.graph, node: id };
+        let subject = NodeSubject::of(self.types, self.schemas, target, place);
+        let from = relation.map(|relation| relation.source);
+        let subject = subject.required(from, &capabilities);
+        let refused = |filter: &NodeFilter<'_>, at: Span| match filter.verdict(&subject) {
+            FilterVerdict::Holds => None,
+            FilterVerdict::Fails(reason) | FilterVerdict::Undecided(reason) => {
+                let at = if reason.at.is_detached() { at } else { reason.at };
+                let target = &target.name;
+                let message = format!("`{target}` does not fit: {}", reason.message);
+                Some(FilterReason { message, at })
+            }
+        };
         // Validating reports errors in how filters are written.
         let read = |filter| NodeFilter::read(filter, &mut Diagnostics::default());
-        defined.is_none_or(|filter| holds(&read(filter))) && own.is_none_or(|it| holds(&it.filter))
+        let by_definition = || refused(&read(defined?), defined?.span());
+        own.and_then(|own| refused(&own.filter, own.at)).or_else(by_definition)
+    }
+
+    /// What is left of a property of a node's capability, beside what relations allocate that were
+    /// led to it.
+    fn left(&self, node: NodeIndex, capability: &str, property: &str) -> Option<Value> {
+        let kind = node_type(self.types, self.topology.node(node))?;
+        let value = |value: &Value| in_base(self.types, kind, (capability, property), value);
+        let there = value(&self.allocations.left(node, capability, property)?)?;
+        let led = self.led.get(&node).into_iter().flatten();
+        let of_it = led.filter(|led| led.capability == capability);
+        let amounts = of_it.flat_map(|led| &led.amounts).filter(|(name, _)| name == property);
+        let difference = BuiltIn::named("difference")?.value?;
+        amounts
+            .map(|(_, amount)| amount.clone())
+            .try_fold(there, |left, amount| difference(&[left, amount]).ok()?)
     }
 
     /// Reports a mandatory assignment for which there are too few nodes.
     fn enough(&mut self, node: &ViewedNode<'a>, wanted: &WantedTarget<'a>, there: usize) {
         if (there as u64) < wanted.count && !wanted.is_optional {
             let WantedTarget { template, count, .. } = wanted;
-            let why = format!("it needs {count} different nodes of `{template}`, and {there} fit");
-            self.unfulfilled(node, wanted, &why);
+            let lacking = self.lacking.remove(&wanted.position).flatten();
+            let because = lacking.as_ref().map(|reason| format!(": {}", reason.message));
+            let because = because.unwrap_or_default();
+            let why = format!(
+                "it needs {count} different nodes of `{template}`, and {there} fit{because}"
+            );
+            let at = lacking.map_or(Span::DETACHED, |reason| reason.at);
+            self.unfulfilled(node, wanted, &why, at);
         }
     }
 
-    fn unfulfilled(&mut self, node: &ViewedNode<'a>, wanted: &WantedTarget<'a>, why: &str) {
+    fn unfulfilled(
+        &mut self,
+        node: &ViewedNode<'a>,
+        wanted: &WantedTarget<'a>,
+        why: &str,
+        at: Span,
+    ) {
         let assignment = &node.assignments[wanted.position];
         let (name, node) = (&assignment.name, &node.name);
         let message = format!("the requirement `{name}` of `{node}` is not fulfilled: {why}");
         let error = Diagnostic::error(Code::UnfulfilledRequirement, message).at(assignment.span);
         let error = error.rule(Rule::new(&TOSCA_2_0, "8.7.1"));
+        let error = match at.is_detached() {
+            true => error,
+            false => error.label(at, "the filter is here"),
+        };
         self.errors.push(error.help("raise the `count` of the node, or make this `optional`"));
     }
 

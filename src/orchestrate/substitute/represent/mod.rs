@@ -100,12 +100,17 @@ pub(super) fn represented<'a>(
     let (document, evaluated) =
         (repeated(document, false)?, evaluated.map(|it| repeated(it, true)).transpose()?);
     let judged = evaluated.as_ref().unwrap_or(&document);
-    let links = link::links(judged, &counts, &known, types)?;
-    let (document, evaluated) = match links.is_empty() {
-        true => (document, evaluated),
-        false => (links.write(&document, &known), evaluated.map(|it| links.write(&it, &known))),
+    let links = match counts.by_template.is_empty() && !link::are_needed(&templates) {
+        true => None,
+        false => Some(link::links(judged, &counts, &known, types)?).filter(|it| !it.is_empty()),
     };
-    let is_changed = !counts.by_template.is_empty() || !links.is_empty();
+    let is_changed = !counts.by_template.is_empty() || links.is_some();
+    let (document, evaluated) = match links {
+        None => (document, evaluated),
+        Some(links) => {
+            (links.write(&document, &known), evaluated.map(|it| links.write(&it, &known)))
+        }
+    };
     Ok(RepresentedDocument { document, evaluated, nodes: counts.names(), is_changed })
 }
 
