@@ -267,6 +267,12 @@ fn event(event: &Event, reveal: bool) -> String {
             Some(entity) => format!("{entity}: {text}"),
             None => text.to_string(),
         },
+        Event::Occurred { entity, event, triggers } => match &**triggers {
+            [] => format!("{entity}: {event} occurred"),
+            triggers => {
+                format!("{entity}: {event} occurred, which {} waits for", triggers.join(", "))
+            }
+        },
         Event::Linked { entity, name, uri } => {
             format!("{entity}: {name} is {}", uri.as_deref().unwrap_or("nothing"))
         }

@@ -19,13 +19,16 @@ use crate::orchestrate::instance::{
     computed_outputs, random_name,
 };
 use crate::orchestrate::plan::Plan;
+use crate::topology::Topology;
 use crate::topology::sensitive::kept_secret;
 #[cfg(feature = "cli")]
 use crate::tosca::Types;
 use crate::tosca::digest::sha256;
+use crate::tosca::load::Extent;
 use crate::tosca::{Family, TypeRef};
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::value::Value;
+use cuvee_text::yaml::Out;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::cell::Cell;
@@ -412,7 +415,7 @@ impl<'s> StoredInstance<'s> {
         author: &RecordAuthor<'_>,
         taking: TakenReports,
     ) -> Result<(InstanceModel, Vec<Option<Diagnostic>>), Failure> {
-        let needs = ReportNeeds { types: true, plan: false };
+        let needs = ReportNeeds { types: true, target: true, plan: false };
         self.judging(taking, needs, |log, rules, _| {
             let mut model = log.model().clone();
             let (time, actor) = (author.time.to_string(), author.holder.actor.as_str());
@@ -436,7 +439,11 @@ impl<'s> StoredInstance<'s> {
         taking: TakenReports,
         refused: &Cell<Option<ReportRefusal>>,
     ) -> Result<RecordedChange<Reported>, Failure> {
-        let needs = ReportNeeds { types: report_needs_types(report), plan: self.log.is_whole() };
+        let needs = ReportNeeds {
+            types: report_needs_types(report),
+            target: report.has_event(),
+            plan: self.log.is_whole(),
+        };
         self.judging(taking, needs, |log, rules, carried| {
             log.change(author, None, report.key.as_deref(), |record, _| {
                 let model = record.model();
@@ -467,7 +474,7 @@ impl<'s> StoredInstance<'s> {
         is_fail_fast: bool,
         next: &mut NextLines<'_>,
     ) -> Result<bool, Failure> {
-        let needs = ReportNeeds { types: true, plan: true };
+        let needs = ReportNeeds { types: true, target: true, plan: true };
         let (mut taken, mut waiting) = (TakenLines::default(), None);
         // One round for each plan that somebody begins meanwhile.
         loop {
@@ -495,7 +502,7 @@ impl<'s> StoredInstance<'s> {
         taking: TakenReports,
         act: impl FnOnce(&mut dyn RecordReports) -> Result<T, Diagnostic>,
     ) -> Result<T, Failure> {
-        let needs = ReportNeeds { types: true, plan: true };
+        let needs = ReportNeeds { types: true, target: true, plan: true };
         self.judging(taking, needs, |log, rules, carried| {
             let stream = ReportStream::new(*rules, carried.map(CarriedPlan::begun));
             let mut recorder = ReportRecorder { log, stream, last: None };
@@ -519,7 +526,8 @@ impl<'s> StoredInstance<'s> {
         force: bool,
     ) -> Result<RecordedChange<Reported>, Failure> {
         let seal = self.seal()?;
-        self.declared(true, |log, types| {
+        let needs = ReportNeeds { types: true, target: false, plan: false };
+        self.declared(needs, |log, types| {
             let secrets = Some(&seal);
             let rules = ReportRules { types, secrets, force, ..ReportRules::default() };
             log.change(author, expect, None, |record, _| edit.add_to(record, &rules))
@@ -529,15 +537,21 @@ impl<'s> StoredInstance<'s> {
     /// Calls `act` with the log, and if needed with the types that values are checked against.
     fn declared<T>(
         &mut self,
-        needs_types: bool,
+        needs: ReportNeeds,
         act: impl FnOnce(&mut InstanceLog<'s>, Option<&DeclaredTypes<'_, '_>>) -> Result<T, Diagnostic>,
     ) -> Result<T, Failure> {
-        if !needs_types {
+        if !needs.types {
             return act(&mut self.log, None).map_err(Failure::from);
         }
         let target = self.types()?;
+        let sources = needs.target.then(|| self.target(&self.model().target.digest)).transpose()?;
+        let topology = || {
+            let loaded = sources.as_ref()?.resolver().loaded(Extent::Whole).ok()?;
+            let document = loaded.whole(loaded.template()).ok()?;
+            Some(Topology::read(&Out::Source(document.root()), &|_| false))
+        };
         let log = &mut self.log;
-        target.with_types(|types| act(log, Some(&DeclaredTypes::new(types))))
+        target.with_types(|types| act(log, Some(&DeclaredTypes::new(types).with_target(&topology))))
     }
 
     /// Calls `take` with the rules that reports are checked by, and with the plan that is carried
@@ -557,7 +571,7 @@ impl<'s> StoredInstance<'s> {
         let store = self.log.store();
         let draw = || random_name(store);
         let sets = |name: &str| carried.as_ref().is_some_and(|it| it.plan.sets_state(name));
-        self.declared(needs.types, |log, types| {
+        self.declared(needs, |log, types| {
             let (secrets, sets_state) = (Some(&seal), Some(&sets as _));
             let tokens = Some(&draw as &DrawToken<'_>);
             let rules = ReportRules { types, secrets, tokens, sets_state, undeclared, force };
@@ -780,6 +794,8 @@ fn has_plan(model: &InstanceModel) -> bool {
 #[derive(Clone, Copy)]
 struct ReportNeeds {
     types: bool,
+    /// Whether to read the target, which tells of events.
+    target: bool,
     /// Whether to read the plan that is carried out.
     plan: bool,
 }
@@ -787,6 +803,7 @@ struct ReportNeeds {
 /// Whether a report has values that are checked against types.
 fn report_needs_types(report: &InstanceReport) -> bool {
     !report.attributes.is_empty()
+        || report.event.is_some()
         || !report.capability_attributes.is_empty()
         || report.batch.iter().any(report_needs_types)
 }

@@ -555,7 +555,12 @@ pub(crate) struct RecordInstanceArgs {
     /// capability
     #[arg(long = "attribute", value_name = "NAME=VALUE", value_parser = assignment)]
     pub attributes: Vec<(String, String)>,
-    /// Value of an output, read as YAML; may be repeated
+    /// An event of the node: a notification with its interface, such as `Health.failed`, or what
+    /// triggers of policies wait for
+    #[arg(long, value_name = "EVENT", requires = "node")]
+    pub event: Option<String>,
+    /// Value of an output, read as YAML; may be repeated; with `--event` an output of the
+    /// notification
     #[arg(long = "output", value_name = "NAME=VALUE", value_parser = assignment)]
     pub outputs: Vec<(String, String)>,
     /// The step or part of the plan that the report belongs to
@@ -586,7 +591,7 @@ pub(crate) struct RecordInstanceArgs {
     #[arg(long)]
     pub force: bool,
     /// Read reports from standard input, one JSON object a line, and answer each
-    #[arg(long, conflicts_with_all = ["state", "attributes", "outputs", "step", "outcome", "key", "note"])]
+    #[arg(long, conflicts_with_all = ["state", "attributes", "event", "outputs", "step", "outcome", "key", "note"])]
     pub stream: bool,
     /// End a stream at the first line that is rejected
     #[arg(long, requires = "stream")]

@@ -60,6 +60,7 @@ fn report(args: &RecordInstanceArgs, expect: Option<u64>) -> Result<InstanceRepo
             None => report.attributes.push((name, value)),
         }
     }
+    report.event = args.event.as_deref().map(Arc::from);
     report.outputs = values(&args.outputs)?;
     report.step = args.step.as_deref().map(Arc::from);
     report.outcome = args.outcome.map(|outcome| match outcome {

@@ -237,6 +237,16 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         level: Option<Arc<str>>,
     },
+    /// A notification came from a node, or something that triggers of policies wait for.
+    Occurred {
+        /// The identifier of the node.
+        entity: Arc<str>,
+        /// The event: a notification with its interface, or what triggers call it.
+        event: Arc<str>,
+        /// The triggers that wait for it: `policy.scale.up`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        triggers: Vec<Arc<str>>,
+    },
     /// The torn end of the log, which was never acknowledged, was put aside.
     LogRecovered {
         /// The number of bytes that were put aside.
@@ -396,6 +406,7 @@ impl Event {
             Self::NodeForgotten { .. } => "node-forgotten",
             Self::NodeRenamed { .. } => "node-renamed",
             Self::Note { .. } => "note",
+            Self::Occurred { .. } => "occurred",
             Self::LogRecovered { .. } => "log-recovered",
             Self::Unknown => "unknown",
         }
@@ -410,6 +421,7 @@ impl Event {
             | Self::Property { entity, .. }
             | Self::CapabilityProperty { entity, .. }
             | Self::Attribute { entity, .. }
+            | Self::Occurred { entity, .. }
             | Self::Linked { entity, .. } => Some(entity.to_string()),
             Self::Metadata { entity, .. } | Self::Note { entity, .. } => {
                 entity.as_ref().map(ToString::to_string)
@@ -439,6 +451,7 @@ impl Event {
                 | Self::Linked { .. }
                 | Self::Metadata { .. }
                 | Self::Note { .. }
+                | Self::Occurred { .. }
                 | Self::LogRecovered { .. }
                 | Self::OrchestrationStarted { .. }
                 | Self::OrchestrationEnded { .. }
@@ -467,7 +480,12 @@ mod tests {
         let none = Event::Input { name: "size".into(), value: None };
         let added =
             Event::NodeAdded(Box::new(NodeAdded { id: "shop".into(), ..NodeAdded::default() }));
-        for event in [state, null, none, added] {
+        let occurred = Event::Occurred {
+            entity: "node.shop".into(),
+            event: "Health.failed".into(),
+            triggers: vec!["policy.heal.again".into()],
+        };
+        for event in [state, null, none, added, occurred] {
             let text = serde_json::to_string(&event).unwrap();
             assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
         }

@@ -19,6 +19,7 @@ mod inventory;
 mod log_text;
 mod masker;
 mod model;
+mod occurred;
 mod open;
 mod parse;
 mod part;

@@ -8,13 +8,14 @@ use cuvee_text::value::Value;
 use std::sync::Arc;
 
 /// The keys that a report may have.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "node",
     "relation",
     "entity",
     "state",
     "attributes",
     "capabilities",
+    "event",
     "outputs",
     "step",
     "outcome",
@@ -107,6 +108,7 @@ impl InstanceReport {
                 self.expect = Some(revision.ok_or_else(none)?);
             }
             "note" => self.note = Some(text(name, value)?),
+            "event" => self.event = Some(text(name, value)?),
             "metadata" => self.metadata = entries(name, value)?,
             "links" => {
                 for (name, uri) in members(value, "`links`")? {

@@ -165,7 +165,8 @@ impl ModelExtent {
                 | Event::Policy { .. }
                 | Event::Linked { .. }
                 | Event::Metadata { .. }
-                | Event::Note { .. } => false,
+                | Event::Note { .. }
+                | Event::Occurred { .. } => false,
                 _ => true,
             }),
         }
@@ -199,6 +200,7 @@ fn of_nodes(event: &Event, nodes: &BTreeSet<Arc<str>>) -> Concern {
         | Event::CapabilityProperty { entity, .. }
         | Event::Attribute { entity, .. }
         | Event::Linked { entity, .. }
+        | Event::Occurred { entity, .. }
         | Event::Metadata { entity: Some(entity), .. }
         | Event::Note { entity: Some(entity), .. } => match Entity::of(entity) {
             Entity::Node(id) => node(id),
@@ -234,7 +236,13 @@ impl EventGlance<'_> {
         // Events of these kinds concern only the entity that they name.
         let is_of_entity = matches!(
             self.kind,
-            "attribute" | "capability-property" | "linked" | "metadata" | "note" | "property"
+            "attribute"
+                | "capability-property"
+                | "linked"
+                | "metadata"
+                | "note"
+                | "occurred"
+                | "property"
         );
         let node = self.entity.and_then(|entity| entity.strip_prefix("node."));
         match (extent, node) {

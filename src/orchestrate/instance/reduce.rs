@@ -208,7 +208,7 @@ impl InstanceModel {
                     self.node_mut(id)?.note = Some(Arc::clone(text)).filter(|it| !it.is_empty());
                 }
             }
-            Event::LogRecovered { .. } => {}
+            Event::LogRecovered { .. } | Event::Occurred { .. } => {}
             Event::Unknown => self.is_later = true,
         }
         Ok(())

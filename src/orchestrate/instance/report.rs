@@ -11,12 +11,14 @@ use super::secrets::SecretSeal;
 use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::topology::Topology;
 use crate::topology::sensitive::InstanceValue;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{EffectiveType, PropertyDefinition};
 use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, NodeState, Types};
 use cuvee_text::value::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +47,9 @@ pub struct InstanceReport {
     pub attributes: Vec<(Arc<str>, Value)>,
     /// Attributes of its capabilities; the name of the capability comes first.
     pub capability_attributes: Vec<(Arc<str>, Arc<str>, Value)>,
-    /// Outputs of the topology.
+    /// An event of the node: a notification, with its interface, or what triggers wait for.
+    pub event: Option<Arc<str>>,
+    /// Outputs of the topology; beside an event those of the notification.
     pub outputs: Vec<(Arc<str>, Value)>,
     /// The step or part that begins, or that ends if there is an outcome.
     pub step: Option<Arc<str>>,
@@ -75,16 +79,31 @@ pub struct InstanceReport {
 pub struct DeclaredTypes<'t, 'a> {
     types: &'t Types<'a>,
     schemas: Schemas<'t, 'a>,
+    /// Reads the target, whose nodes and policies tell which events there are.
+    target: Option<&'t dyn Fn() -> Option<Topology>>,
+    topology: OnceCell<Option<Topology>>,
 }
 
 impl<'t, 'a> DeclaredTypes<'t, 'a> {
     /// The types of a template.
     pub fn new(types: &'t Types<'a>) -> Self {
-        Self { types, schemas: Schemas::new(types) }
+        let topology = OnceCell::new();
+        Self { types, schemas: Schemas::new(types), target: None, topology }
+    }
+
+    /// The same with the target, which is read once somebody reports an event.
+    #[must_use]
+    pub fn with_target(self, target: &'t dyn Fn() -> Option<Topology>) -> Self {
+        Self { target: Some(target), ..self }
+    }
+
+    /// The target.
+    pub(super) fn topology(&self) -> Option<&Topology> {
+        self.topology.get_or_init(|| self.target?()).as_ref()
     }
 
     /// The effective type of a node.
-    fn of(&self, node: &NodeInstance) -> Option<&EffectiveType<'a>> {
+    pub(super) fn of(&self, node: &NodeInstance) -> Option<&EffectiveType<'a>> {
         self.types.find(Family::Node, &node.type_name).map(|id| self.types.effective(id))
     }
 
@@ -263,6 +282,13 @@ impl InstanceReport {
         moves
     }
 
+    /// Whether the report tells of an event.
+    pub(crate) fn has_event(&self) -> bool {
+        let mut has_event = false;
+        self.all(&mut |it| has_event |= it.event.is_some());
+        has_event
+    }
+
     /// Calls `each` with the report, and with those that make one record with it.
     pub(super) fn all<'r>(&'r self, each: &mut dyn FnMut(&'r Self)) {
         each(self);
@@ -286,7 +312,7 @@ impl InstanceReport {
 
 /// Judges a report and adds its events to a record.
 pub(super) struct ReportJudge<'o, 'r, 't, 'a, 'm, 'p> {
-    rules: &'o ReportRules<'r, 't, 'a>,
+    pub(super) rules: &'o ReportRules<'r, 't, 'a>,
     pub(super) record: &'o mut Unwritten<'m>,
     pub(super) orchestration: Option<&'o mut Orchestration<'p>>,
     /// The token for the steps that the report claims.
@@ -312,7 +338,12 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 return Err(Diagnostic::error(Code::InvalidValue, message));
             }
         }
-        for (name, value) in &report.outputs {
+        if report.event.is_some() && report.node.is_none() {
+            let message = "an event is one of a node, which the report has to name";
+            return Err(Diagnostic::error(Code::InvalidValue, message));
+        }
+        let outputs = if report.event.is_none() { &*report.outputs } else { &[] };
+        for (name, value) in outputs {
             let value = self.rules.sealed(&InstanceValue::Output(name), value)?;
             if self.record.model().outputs.get(name) != Some(&value) {
                 self.add(Event::Output { name: Arc::clone(name), value: Some(value) })?;
@@ -421,6 +452,9 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             return Err(self.no_node(&id));
         }
         self.values(report, &id)?;
+        if let Some(event) = &report.event {
+            self.event(report, &id, event)?;
+        }
         let Some(state) = state else { return Ok(()) };
         self.set_state(&id, &state)?;
         if let (Some(unit), Some(orchestration)) = (unit, &mut self.orchestration) {
@@ -480,7 +514,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         Ok(())
     }
 
-    fn attribute(
+    pub(super) fn attribute(
         &mut self,
         id: &Arc<str>,
         entity: &Arc<str>,
@@ -641,7 +675,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    fn no_node(&self, id: &str) -> Diagnostic {
+    pub(super) fn no_node(&self, id: &str) -> Diagnostic {
         if self.orchestration.as_ref().is_some_and(|running| running.is_awaited(id)) {
             let message = format!("`{id}` is not there yet: its part of the plan has not begun");
             return Diagnostic::error(Code::StepNotReady, message)

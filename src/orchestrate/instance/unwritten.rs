@@ -211,7 +211,7 @@ impl<'m> Unwritten<'m> {
             Event::Metadata { entity: None, name, .. } => {
                 Undo::Metadata(Arc::clone(name), model.metadata.get(name).cloned())
             }
-            Event::Note { entity: None, .. } => Undo::Nothing,
+            Event::Note { entity: None, .. } | Event::Occurred { .. } => Undo::Nothing,
             Event::Unknown => Undo::Later(model.is_later),
         }
     }
