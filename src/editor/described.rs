@@ -6,14 +6,17 @@ use super::symbols::{SymbolKey, inner};
 use super::walk::{WordRole, walk_as};
 use crate::diagnostic::page;
 use crate::explore::{Opened, Space, VariantShare, words};
-use crate::tosca::{Family, TypeId, Types};
+use crate::tosca::types::schemas::defined_units;
+use crate::tosca::v2_0::function::BuiltIn;
+use crate::tosca::v2_0::grammar::{ElementGrammar, KeynameContent};
+use crate::tosca::{Family, TypeId, Types, v2_0};
 use crate::variability::expression::InputCase;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::{Declaration, InputId};
 use crate::variability::options;
 use crate::variability::prepared::Prepared;
 use cuvee_text::source::{Span, normalize};
-use cuvee_text::yaml::Node;
+use cuvee_text::yaml::{Node, NodeKind};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -50,6 +53,10 @@ impl TemplateAnalysis<'_> {
     /// ```
     pub fn description(&self, path: &Path, offset: usize) -> Option<(Span, String)> {
         let at = self.read_span(path, offset)?;
+        self.describe_word(path, at).or_else(|| self.describe_2_0(at))
+    }
+
+    fn describe_word(&self, path: &Path, at: Span) -> Option<(Span, String)> {
         let mut found = None;
         let here = self.roots.iter().filter(|(root, _)| root.document().file() == at.file);
         here.for_each(|&(root, content)| {
@@ -81,6 +88,23 @@ impl TemplateAnalysis<'_> {
             _ => return None,
         };
         Some((self.typed_word(inner(self, word.node)?)?, text))
+    }
+
+    /// A keyname of TOSCA 2.0, or a function that is called.
+    fn describe_2_0(&self, at: Span) -> Option<(Span, String)> {
+        let document = self.documents.iter().find(|it| it.file() == at.file)?;
+        if !v2_0::is_of(document) {
+            return None;
+        }
+        let (map, word) = word_at(document.root(), at.start)?;
+        let text = match word.as_str().and_then(v2_0::function_name) {
+            Some(name) => describe_function(name)?,
+            None => {
+                let element = v2_0::elements(document).get(&map?.position()).copied()?;
+                describe_keyname(element, v2_0::written(word))?
+            }
+        };
+        Some((self.typed_span(word.span())?, text))
     }
 
     /// A file that is imported, if it was read: what it says of itself, and how much it defines.
@@ -133,6 +157,37 @@ impl TemplateAnalysis<'_> {
             let _ = write!(text, "\n\n{}", share_in_words(prepared, id));
         }
     }
+}
+
+/// The key or scalar at an offset, and the map that has it for a key.
+fn word_at(node: Node<'_>, at: u32) -> Option<(Option<Node<'_>>, Node<'_>)> {
+    let is_here = |node: &Node<'_>| (node.span().start..=node.span().end).contains(&at);
+    if node.kind() == NodeKind::Scalar {
+        return is_here(&node).then_some((None, node));
+    }
+    if let Some((key, _)) = node.entries().find(|(key, _)| is_here(key)) {
+        return Some((Some(node), key));
+    }
+    let parts = node.entries().map(|(_, value)| value).chain(node.items());
+    parts.filter(is_here).find_map(|part| word_at(part, at))
+}
+
+fn describe_function(name: &str) -> Option<String> {
+    let BuiltIn { takes, section, .. } = BuiltIn::named(name)?;
+    let call = if takes.is_empty() { String::new() } else { format!(": {takes}") };
+    Some(format!("**${name}** (function): `${name}{call}`\n\nsection {section} of TOSCA 2.0"))
+}
+
+fn describe_keyname(element: &ElementGrammar, name: &str) -> Option<String> {
+    let keyname = element.keyname(name)?;
+    let ElementGrammar { what, section, .. } = element;
+    let mandatory = if keyname.mandatory { ", mandatory" } else { "" };
+    let mut text = format!("**{name}** (keyname of {what}{mandatory})");
+    if let KeynameContent::Words(words) = keyname.holds {
+        let _ = write!(text, "\n\nvalues: {}", words.join(", "));
+    }
+    let _ = write!(text, "\n\nsection {section} of TOSCA 2.0");
+    Some(text)
 }
 
 /// In how many variants an element is.
@@ -233,6 +288,10 @@ fn describe_type(types: &Types<'_>, id: TypeId) -> String {
     }
     if !parents.is_empty() {
         let _ = write!(text, "\n\nderives from {}", parents.join(", "));
+    }
+    let units: Vec<_> = defined_units(types, id).into_iter().map(|(unit, _)| unit).collect();
+    if !units.is_empty() {
+        let _ = write!(text, "\n\nunits: {}", units.join(", "));
     }
     let effective = types.effective(id);
     let mut list = |what: &str, parts: Vec<(&str, TypeId)>| {

@@ -4,6 +4,7 @@ use super::TemplateAnalysis;
 use super::walk::{WordRole, walk};
 use crate::explore::outline::{conditions, group_conditions};
 use crate::explore::words;
+use crate::tosca::v2_0;
 use crate::variability::graph::ElementId;
 use cuvee_text::source::{Span, normalize};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -59,7 +60,12 @@ impl TemplateAnalysis<'_> {
                     value.items().flat_map(|item| self.entries(item, depth + 2)).collect()
                 }
             };
-            Some(OutlineEntry { name: key.text()?.to_owned(), span, name_span, parts })
+            // In files of TOSCA 2.0, the tree has keynames by other names.
+            let name = match v2_0::is_of(key.document()) {
+                true if key.text().is_some() => v2_0::written(key),
+                _ => key.text()?,
+            };
+            Some(OutlineEntry { name: name.to_owned(), span, name_span, parts })
         };
         // Merged keys stand elsewhere.
         let is_own = |(key, _): &(Node<'_>, Node<'_>)| {

@@ -177,3 +177,62 @@ fn a_word_is_described_over_the_protocol() {
     }
     client.shut_down();
 }
+
+const TWO: &str = r#"tosca_definitions_version: tosca_2_0
+data_types:
+  Size: { derived_from: scalar, units: { MB: 1, GB: 1000 }, canonical_unit: MB }
+capability_types: { Host: { properties: { memory: { type: Size } } } }
+relationship_types: { HostedOn: {} }
+node_types:
+  App:
+    properties: { index: { type: integer, validation: { $greater_or_equal: [$value, 0] } } }
+    requirements: [{ host: { capability: Host, relationship: HostedOn, count_range: [0, 1] } }]
+service_template:
+  node_templates:
+    app:
+      type: App
+      count: 2
+      properties: { index: $node_index }
+      requirements: [{ host: { allocation: { memory: 1 GB }, directives: [internal] } }]
+"#;
+
+/// Files of TOSCA 2.0 are spoken of in the words of their own standard.
+#[test]
+fn words_of_tosca_2_0_are_described() {
+    let cases = [
+        (
+            "service_template",
+            "**service_template** (keyname of a file)\n\nsection 6.1 of TOSCA 2.0",
+        ),
+        ("      count", "**count** (keyname of a node template)\n\nsection 7.2 of TOSCA 2.0"),
+        (
+            "allocation",
+            "**allocation** (keyname of a requirement assignment)\n\nsection 8.7.1 of TOSCA 2.0",
+        ),
+        (
+            "validation",
+            "**validation** (keyname of a property definition)\n\nsection 9.3 of TOSCA 2.0",
+        ),
+        (
+            "1 GB }, directives",
+            "**directives** (keyname of a requirement assignment)\n\nvalues: internal, external\n\nsection 8.7.1 of TOSCA 2.0",
+        ),
+        (
+            "$greater_or_equal",
+            "**$greater_or_equal** (function): `$greater_or_equal: [VALUE, VALUE]`\n\nsection 10.2.2.2.3 of TOSCA 2.0",
+        ),
+        (
+            "$node_index",
+            "**$node_index** (function): `$node_index`\n\nsection 10.2.1.6 of TOSCA 2.0",
+        ),
+        ("  Size", "**Size** (data type)\n\nunits: MB, GB"),
+    ];
+    for (word, expected) in cases {
+        let found = said_of(&resolver(TWO), TWO, word).unwrap_or_default();
+        assert_eq!(found, expected, "{word}");
+    }
+    let outline = resolver(TWO).analysis(None, |analysis| analysis.outline("t.yaml".as_ref()));
+    let template = outline.iter().find(|entry| entry.name == "service_template").unwrap();
+    let app = template.parts[0].parts[0].parts.iter().map(|entry| &*entry.name);
+    assert_eq!(app.collect::<Vec<_>>(), ["type", "count", "properties", "requirements"]);
+}
