@@ -42,6 +42,7 @@ mod plan;
 mod plan_formats;
 mod plan_laws;
 mod representations;
+mod room;
 mod substitute;
 mod substitute_laws;
 mod substitute_relations;
