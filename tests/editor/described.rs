@@ -202,7 +202,7 @@ fn words_of_tosca_2_0_are_described() {
     let cases = [
         (
             "service_template",
-            "**service_template** (keyname of a file)\n\nsection 6.1 of TOSCA 2.0",
+            "**service_template** (keyname of a TOSCA file)\n\nsection 6.1 of TOSCA 2.0",
         ),
         ("      count", "**count** (keyname of a node template)\n\nsection 7.2 of TOSCA 2.0"),
         (

@@ -6,7 +6,7 @@ use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
 use crate::tosca::types::schemas::units;
 use crate::tosca::value::{PropertyDefinition, UnitSize};
-use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
+use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
 use crate::variability::presence::Presence;
@@ -79,6 +79,25 @@ impl<'e, 'a> VariantScope<'e, 'a> {
         let element = self.graph.element(id);
         let is_relation = element.kind == ElementKind::Relation;
         is_relation.then(|| &self.graph.relations[element.slot as usize])
+    }
+
+    /// The type of a relation of TOSCA 2.0 without a relationship template: the one that the
+    /// assignment names, or else the definition of the requirement.
+    fn required_type(&self, relation: ElementId) -> Option<TypeId> {
+        let relation = self.relation_of(relation)?;
+        let declared = &relation.requirement.declared;
+        if !v2_0::is_of(declared.key.document()) {
+            return None;
+        }
+        let find = |name: Node<'_>| {
+            self.types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
+        };
+        let named = declared.value.get("relationship").and_then(find);
+        named.or_else(|| {
+            let source = self.type_of(self.graph.node(relation.source).id)?;
+            let requirement = self.types.effective(source).requirements.get(declared.name)?;
+            find(requirement.definition.relationship?)
+        })
     }
 
     /// The requirement assignment of a relation.
@@ -229,8 +248,10 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
             ElementKind::Policy => Family::Policy,
             _ => return None,
         };
-        let chosen = self.presence.among(self.graph.types_of(element)).next()?;
-        self.types.find(family, self.graph.element(chosen).name)
+        match self.presence.among(self.graph.types_of(element)).next() {
+            Some(chosen) => self.types.find(family, self.graph.element(chosen).name),
+            None => self.required_type(element),
+        }
     }
 
     fn effective(&self, id: TypeId) -> &'e EffectiveType<'e> {
