@@ -92,7 +92,7 @@ pub(crate) type MappedTo = (String, String);
 
 /// What of a node gives an input of a template its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum InputValue {
+pub(crate) enum FedInput {
     /// A property of this name.
     Property(String),
     /// The property of a part, by the position of its mapping.
@@ -103,7 +103,7 @@ pub(crate) enum InputValue {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateFit {
     /// For each input what gives its value; other inputs have their defaults.
-    pub inputs: BTreeMap<String, InputValue>,
+    pub inputs: BTreeMap<String, FedInput>,
     /// The places of its capabilities.
     pub capabilities: FxHashMap<String, MappedTo>,
     /// The places to which its relations are mapped.
@@ -285,7 +285,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
     }
 
     /// Checks that every input without a default gets its value from a property (M4).
-    fn inputs(&self, kind: TypeId) -> Result<BTreeMap<String, InputValue>, Refusal> {
+    fn inputs(&self, kind: TypeId) -> Result<BTreeMap<String, FedInput>, Refusal> {
         let mut fed = BTreeMap::new();
         let Substitution { properties: mappings, part_properties: parts, .. } =
             &self.template.substitution;
@@ -300,11 +300,11 @@ impl<'a> Judging<'_, '_, '_, 'a> {
                 (None, Some(part)) => {
                     let Facade { node, relationships, .. } = self.facade;
                     mapped_value(self.types, node, relationships.as_ref(), &parts[part])
-                        .map(|_| InputValue::Part(part))
+                        .map(|_| FedInput::Part(part))
                 }
                 (own, _) => {
                     let property = own.unwrap_or(&input);
-                    let fed = || InputValue::Property(property.to_owned());
+                    let fed = || FedInput::Property(property.to_owned());
                     self.has_value(property, kind).then(fed)
                 }
             };

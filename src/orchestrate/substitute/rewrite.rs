@@ -1,7 +1,7 @@
 //! Rewrites values and names of a template for their new place: functions that name a replaced
 //! node, inputs of substituting templates, names of nodes and files.
 
-use super::candidate::{InputValue, default_of, mapped_value};
+use super::candidate::{FedInput, default_of, mapped_value};
 use super::flatten::Flattening;
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
@@ -136,8 +136,8 @@ impl<'a> Flattening<'_, '_, 'a> {
             return Out::Value(Value::Null);
         };
         let value = match candidate.fit.inputs.get(&*key_name(&key)) {
-            Some(InputValue::Property(name)) => self.property_of(candidate.node, name, depth),
-            Some(InputValue::Part(mapping)) => self.part_value(chosen, *mapping, depth),
+            Some(FedInput::Property(name)) => self.property_of(candidate.node, name, depth),
+            Some(FedInput::Part(mapping)) => self.part_value(chosen, *mapping, depth),
             None => default_of(&declaration).map(|default| {
                 let at = WrittenIn::Inner(chosen);
                 let changed = depth.checked_sub(1).and_then(|it| self.changed(&default, at, it));
