@@ -68,6 +68,10 @@ pub fn repair(text: &str, offset: usize, limits: &Limits) -> Option<Repaired> {
         return Some(attempt.finish());
     }
     let cursor = attempt.line_of(offset);
+    attempt.indent_above(cursor);
+    if attempt.close_above(cursor) {
+        return Some(attempt.finish());
+    }
     let mut progress = attempt.repair_line(cursor, cursor);
     for _ in 0..PLACES {
         if progress == RepairProgress::Done {
@@ -130,6 +134,72 @@ impl<'t> RepairAttempt<'t> {
             if self.is_broken_until(line, &[]) { broken = line } else { whole = line + 1 }
         }
         broken
+    }
+
+    /// Writes spaces in place of tabs before what stands in lines above one: no tab may stand there.
+    fn indent_above(&mut self, line: usize) {
+        let mut open = OpenParts::default();
+        for index in 0..line {
+            let Some(content) = self.lines.get(index) else { return };
+            let own = content.trim_start();
+            let blank = content.get(..content.len() - own.len()).unwrap_or_default();
+            if blank.contains('\t') && !own.is_empty() && !open.is_any() {
+                let column = self.columns_around(index).first().copied().unwrap_or_default();
+                let moved = format!("{:column$}{own}", "");
+                self.apply(vec![(index, moved)]);
+            }
+            if let Some(content) = self.lines.get(index) {
+                open.read(content);
+            }
+        }
+    }
+
+    /// Closes what a line or lines above it have left open: no line that is indented less can belong
+    /// to it.
+    /// Returns whether the text parses then.
+    fn close_above(&mut self, line: usize) -> bool {
+        for _ in 0..PLACES {
+            let Some((above, content)) = self.left_open(line) else { return false };
+            self.apply(vec![(above, content)]);
+            if self.parses(&[]) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The first line up to one that has left something open, with what closes it.
+    fn left_open(&self, line: usize) -> Option<(usize, String)> {
+        let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+        let is_closing = |line: &str| line.trim_start().starts_with([']', '}']);
+        let line_at = |at: usize| -> &str { self.lines.get(at).map_or("", Cow::as_ref) };
+        let (mut open, mut begun) = (OpenParts::default(), None);
+        for (index, content) in self.lines.iter().enumerate() {
+            if content.trim().is_empty() {
+                continue;
+            }
+            if let Some((above, own)) = &begun
+                && !is_closing(content)
+                && indent(content) <= indent(line_at(*above))
+            {
+                let begun = line_at(*above).trim_end();
+                let closed = self.completed(begun, own, &OpenParts::default());
+                let mut closed = closed.into_iter();
+                return closed.next().map(|content| (*above, content));
+            }
+            // The line behind says what that line itself has left open.
+            if index > line {
+                return None;
+            }
+            let was_open = open.is_any();
+            open.read(content);
+            begun = match (was_open, open.is_any()) {
+                (_, false) => None,
+                (false, true) => Some((index, open.clone())),
+                (true, true) => begun,
+            };
+        }
+        None
     }
 
     /// Whether the text with a change parses.
@@ -277,12 +347,13 @@ impl<'t> RepairAttempt<'t> {
     }
 
     /// The columns in which a line may have been meant to start: that of the line above and two
-    /// further.
+    /// further, of which the latter comes first behind a key without a value.
     fn columns_around(&self, line: usize) -> Vec<usize> {
         let above = self.lines.iter().take(line).rev().find(|line| !line.trim().is_empty());
         let Some(above) = above else { return vec![0] };
         let column = above.len() - above.trim_start_matches(' ').len();
-        vec![column, column + 2]
+        let is_below = above.trim_end().ends_with(':');
+        if is_below { vec![column + 2, column] } else { vec![column, column + 2] }
     }
 
     fn apply(&mut self, change: LineChange) {

@@ -42,6 +42,21 @@ fn what_is_far_from_the_cursor_is_repaired_too() {
 }
 
 #[test]
+fn what_lines_above_left_open_is_closed_there() {
+    let cases = [
+        ("a: {b: 1, \nc: {d: 1}\ne: {f: |\n", "a: {b: 1,}\nc: {d: 1}\ne: {f:}\n"),
+        ("a: {b: {c: [\nd: {e: |\n", "a: {b: {c: []}}\nd: {e:}\n"),
+        ("a: {b: \"c\nd: {e: f|\n", "a: {b: \"c\"}\nd: {e: f}\n"),
+        ("a:\n  b:\n\tc: d\n  e: {f: g|\nh: 1\n", "a:\n  b:\n    c: d\n  e: {f: g}\nh: 1\n"),
+        ("a: {\n  b: 1,\n}\nc: {d|\n", "a: {\n  b: 1,\n}\nc: {d}\n"),
+        ("a:\n  b: \"c|\n  d: {e: 1\n", "a:\n  b: \"c\"\n  d: {e: 1\n}"),
+    ];
+    for (broken, expected) in cases {
+        assert_eq!(repaired(broken), expected, "{broken}");
+    }
+}
+
+#[test]
 fn places_lead_back() {
     let broken = "a: { b: \"op\nc: [d\n";
     let repaired = repair(broken, 4, &Limits::default()).unwrap();
