@@ -12,17 +12,31 @@ use super::hierarchy::TypeId;
 use super::schemas::Schemas;
 use crate::diagnostic::Diagnostic;
 use crate::tosca::family::Family;
+use crate::tosca::function::Call;
 use crate::tosca::value::{
     Findings, PropertyDefinition, Schema, Undecided, UndecidedReason, check_constraint_definition,
-    check_definition, check_schema,
+    check_definition, check_schema, function_not_map,
 };
 use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 
 /// Reports all errors in the constraints, schemas, defaults and fixed values of these types.
 pub(super) fn definitions(types: &Types<'_>, ids: &[TypeId]) -> Vec<Diagnostic> {
     let mut check = DefinitionCheck { types, schemas: Schemas::new(types), found: Vec::new() };
     ids.iter().for_each(|&id| check.of_type(id, types.effective(id)));
     check.found
+}
+
+/// Reports calls of functions with wrong operands in a definition. They are checked by their shape
+/// only, because no entities exist there.
+pub(super) fn calls(value: Node<'_>, found: &mut Vec<Diagnostic>) {
+    if function_not_map(value).is_some()
+        && let Some(Err(error)) = Call::read(value)
+    {
+        return found.push(error);
+    }
+    let parts = value.items().chain(value.entries().map(|(_, part)| part));
+    parts.for_each(|part| calls(part, found));
 }
 
 struct DefinitionCheck<'t, 'a> {

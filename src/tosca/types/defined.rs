@@ -132,6 +132,7 @@ impl<'a> Types<'a> {
         let effective = ids.iter().flat_map(|&id| &self.effective(id).diagnostics.0);
         all.extend(written.chain(effective).cloned());
         all.append(&mut check::definitions(self, ids));
+        ids.iter().for_each(|id| check::calls(self.place(*id).2, all));
     }
 
     /// What was found, with what is wrong with the hierarchy.

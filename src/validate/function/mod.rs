@@ -146,20 +146,6 @@ impl<'c, 'a> Checker<'c, 'a> {
                 &["type", "properties", "targets"],
             );
         }
-        self.types.ids().for_each(|id| self.search_type(self.types.place(id).2));
-    }
-
-    /// Checks calls within types by their shape only, because no entities exist there.
-    fn search_type(&self, value: Node<'c>) {
-        if function_not_map(value).is_some()
-            && let Some(Err(error)) = Call::read(value)
-        {
-            return self.report_when(&[], &[], error);
-        }
-        value
-            .items()
-            .chain(value.entries().map(|(_, part)| part))
-            .for_each(|part| self.search_type(part));
     }
 
     /// Searches the body of an element, except for the keys `without`, conditions and metadata.
