@@ -129,7 +129,9 @@ try {
   const command = async (name) => {
     await page.keyboard.press('F1');
     await page.locator('.quick-input-widget input').first().fill(`>${name}`);
-    await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
+    // The list is filtered after the text has changed: only then is the first entry the command.
+    const first = page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: name });
+    await first.waitFor();
     await page.keyboard.press('Enter');
   };
 
