@@ -105,17 +105,22 @@ fn lenses_count_variants_and_offer_those_of_presets() {
 #[test]
 fn what_cannot_be_asked_is_refused() {
     let (_folder, mut client, _) = shop();
-    for (command, subject) in [
-        ("cuvee.unknown", json!({})),
-        ("cuvee.resolve", json!({ "preset": "prd" })),
-        ("cuvee.explain", json!({})),
-        ("cuvee.resolve", json!({ "uri": client.uri("other.yaml") })),
+    for (command, subject, said) in [
+        ("cuvee.unknown", json!({}), "there is no command `cuvee.unknown`"),
+        ("cuvee.resolve", json!({ "preset": "prd" }), "`prd`"),
+        ("cuvee.explain", json!({}), "the command has no position"),
+        (
+            "cuvee.resolve",
+            json!({ "uri": client.uri("other.yaml") }),
+            "a template that is not open",
+        ),
     ] {
         let why = run(&mut client, command, subject).unwrap_err();
-        assert!(!why["message"].as_str().unwrap().is_empty(), "{command}");
+        assert!(why["message"].as_str().unwrap().contains(said), "{command}: {why}");
     }
     let empty = client.request("workspace/executeCommand", json!({ "command": "cuvee.resolve" }));
-    assert!(empty.is_err());
+    let why = empty.unwrap_err();
+    assert!(why["message"].as_str().unwrap().contains("template"), "{why}");
     let lenses = json!({ "textDocument": { "uri": client.uri("other.yaml") } });
     assert_eq!(client.request("textDocument/codeLens", lenses).unwrap(), json!([]));
     client.shut_down();

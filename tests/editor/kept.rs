@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 type Texts = BTreeMap<PathBuf, String>;
@@ -155,5 +155,4 @@ fn edits_lead_to_what_fresh_runs_find() {
     }
     assert!(different.len() > 100, "{}", different.len());
     assert!(cache.parsed() < 2_500, "{}", cache.parsed());
-    assert!(texts.contains_key(Path::new("lib/l.yaml")));
 }
