@@ -1,9 +1,12 @@
 //! Says what may be written at a place.
 
 use super::TemplateAnalysis;
-use super::grammar::{FilePurpose, HeldContent, MapGrammar, MemberKind, NameFamily};
+use super::grammar::{
+    FilePurpose, HeldContent, MapGrammar, MemberKind, NODE_TEMPLATES, NameFamily,
+};
+use super::owners::Owner;
 use super::symbols::SymbolKey;
-use super::walk::{TypedEntity, Word, WordRole, member_of, walk};
+use super::walk::{Holder, HolderKind, Word, WordRole, walk};
 use crate::tosca::types::profile;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::ElementGrammar;
@@ -108,8 +111,13 @@ pub fn complete(
     walk(document.root(), &mut |word| match (word.role, word.node.text()) {
         (_, Some(MARKER)) => words.suggest(word),
         // Folders may stand before the name of a file.
-        (WordRole::FileName(named), Some(text)) => {
-            if let Some(folder) = text.strip_suffix(MARKER) {
+        (role, Some(text)) => {
+            let named = match role {
+                WordRole::FileName(named) => Some(named),
+                WordRole::Implementation => Some(FilePurpose::Artifact),
+                _ => None,
+            };
+            if let Some((named, folder)) = named.zip(text.strip_suffix(MARKER)) {
                 words.files(named, folder);
             }
         }
@@ -149,7 +157,7 @@ struct Suggesting<'s, 'a> {
 }
 
 impl Suggesting<'_, '_> {
-    fn suggest(&mut self, word: Word<'_>) {
+    fn suggest(&mut self, word: Word<'_, '_>) {
         match word.role {
             WordRole::Keyname(grammar) if self.elements.is_some() => {
                 self.keynames_of_2_0(grammar, word);
@@ -165,10 +173,14 @@ impl Suggesting<'_, '_> {
                     }
                 }
             }
-            WordRole::Names(families) => match member_of(families) {
-                Some(kind) => self.members(kind, word),
-                None => families.iter().for_each(|family| self.names(*family, word)),
-            },
+            WordRole::Names(families) => {
+                families.iter().for_each(|family| self.names(*family, word));
+            }
+            WordRole::Entry => self.members(MemberKind::Property, word),
+            WordRole::Implementation => {
+                self.members(MemberKind::Artifact, word);
+                self.files(FilePurpose::Artifact, "");
+            }
             WordRole::Operator if !self.is_plain => {
                 for keyword in ExpressionOperator::keywords() {
                     self.add_key(keyword, SuggestionKind::Operator, None, true);
@@ -199,7 +211,7 @@ impl Suggesting<'_, '_> {
             }
             WordRole::FileName(named) => self.files(named, ""),
             // Names that are defined here are new ones.
-            WordRole::Defines(_) | WordRole::Operator => {}
+            WordRole::Defines(_) | WordRole::Operator | WordRole::Step | WordRole::Unknown => {}
         }
     }
 
@@ -225,7 +237,7 @@ impl Suggesting<'_, '_> {
     }
 
     /// Suggests the keynames that an element has in TOSCA 2.0, and the words of variability.
-    fn keynames_of_2_0(&mut self, grammar: &'static MapGrammar, word: Word<'_>) {
+    fn keynames_of_2_0(&mut self, grammar: &'static MapGrammar, word: Word<'_, '_>) {
         let position = word.map.unwrap_or(word.node).position();
         let element = self.elements.as_ref().and_then(|elements| elements.get(&position).copied());
         let keynames = element.into_iter().flat_map(ElementGrammar::all);
@@ -263,9 +275,11 @@ impl Suggesting<'_, '_> {
         self.found.push(Suggestion { label: label.to_owned(), kind, insert, detail });
     }
 
-    fn names(&mut self, family: NameFamily, word: Word<'_>) {
-        if let NameFamily::Type(family) = family {
-            return self.types(family, word);
+    fn names(&mut self, family: NameFamily, word: Word<'_, '_>) {
+        match family {
+            NameFamily::Type(family) => return self.types(family, word),
+            NameFamily::Member(kind) => return self.members(kind, word),
+            _ => {}
         }
         let analysis = self.analysis;
         let own = analysis.symbols().by_key.keys().filter_map(|key| match key {
@@ -287,7 +301,7 @@ impl Suggesting<'_, '_> {
         }
     }
 
-    fn types(&mut self, family: Family, word: Word<'_>) {
+    fn types(&mut self, family: Family, word: Word<'_, '_>) {
         let Some(types) = self.analysis.types else { return };
         if family == Family::Data {
             for name in ["string", "integer", "float", "boolean", "timestamp", "map", "list"] {
@@ -311,42 +325,40 @@ impl Suggesting<'_, '_> {
         }
     }
 
-    fn members(&mut self, kind: MemberKind, word: Word<'_>) {
-        let id = word.typed.and_then(|entity| self.analysis.type_of(self.file, entity));
-        let (Some(id), Some(types)) = (id, self.analysis.types) else { return };
-        let effective = types.effective(id);
-        let names: Vec<&str> = match kind {
-            MemberKind::Property => effective.properties.keys().copied().collect(),
-            MemberKind::Attribute => {
-                effective.attributes.keys().chain(effective.properties.keys()).copied().collect()
-            }
-            MemberKind::Capability => effective.capabilities.keys().copied().collect(),
-            MemberKind::Requirement => effective.requirements.keys().copied().collect(),
-            MemberKind::Interface => effective.interfaces.keys().copied().collect(),
+    fn members(&mut self, kind: MemberKind, word: Word<'_, '_>) {
+        let Some(scope) = self.analysis.scope(self.file) else { return };
+        let around = word.holder.into_iter().flat_map(Holder::outwards);
+        // What implements an operation may be an artifact of the node around.
+        let mut elements = around.filter(|it| matches!(it.kind, HolderKind::Entity(_)));
+        let holder = match word.role {
+            WordRole::Implementation => elements.next(),
+            _ => word.holder,
         };
-        for name in names {
-            // A requirement may be assigned several times.
-            let is_new = kind == MemberKind::Requirement || !is_there(word.map, name);
-            if is_new {
-                let detail =
-                    effective.properties.get(name).filter(|_| kind == MemberKind::Property);
-                let detail = detail.and_then(|it| it.named.value.get("type")?.as_str());
-                self.add_key(name, SuggestionKind::Member, detail.map(str::to_owned), true);
+        for owner in &scope.owners(holder).all {
+            for name in scope.names_of(owner, kind) {
+                // A requirement may be assigned several times.
+                if kind != MemberKind::Requirement && is_there(word.map, name) {
+                    continue;
+                }
+                let part = scope.part(owner, kind, name).into_iter().next();
+                let detail = part.and_then(|it| it.body.get("type")?.as_str());
+                let detail = detail.map(str::to_owned);
+                match word.is_key {
+                    true => self.add_key(name, SuggestionKind::Member, detail, true),
+                    false => self.add(name, SuggestionKind::Member, detail),
+                }
             }
         }
     }
 
     /// The types that the requirement around a word asks of its target: of the node and of its
     /// capability, as far as they are known. `None` where there is no such requirement.
-    fn wanted_target(&self, word: Word<'_>) -> Option<[Option<TypeId>; 2]> {
-        let entity = word.typed?;
-        let types = self.analysis.types?;
-        let effective = types.effective(self.analysis.type_of(self.file, entity)?);
-        // The key is that of the requirement, or `node` below it.
-        let key = word.key?.text()?;
-        let name = if key == "node" { self.requirement_around(entity, word)? } else { key };
-        let definition = &effective.requirements.get(name)?.definition;
-        let wanted = |name: Option<Node<'_>>, family| named_type(types, name?, family);
+    fn wanted_target(&self, word: Word<'_, '_>) -> Option<[Option<TypeId>; 2]> {
+        let holder = word.holder?;
+        let HolderKind::Part(MemberKind::Requirement, name, _) = holder.kind else { return None };
+        let scope = self.analysis.scope(self.file)?;
+        let definition = *scope.requirements(&scope.owners(holder.of), name).first()?;
+        let wanted = |name: Option<Node<'_>>, family| named_type(scope.types, name?, family);
         Some([
             wanted(definition.node, Family::Node),
             wanted(definition.capability, Family::Capability),
@@ -356,40 +368,30 @@ impl Suggesting<'_, '_> {
     /// Whether a node can be the target of a requirement that asks for these types; where that is
     /// not known, it may be.
     fn fits(&self, node: &str, [kind, capability]: [Option<TypeId>; 2]) -> bool {
-        let (Some(types), Some(target)) = (self.analysis.types, self.node_type(node)) else {
-            return true;
-        };
+        let Some(scope) = self.analysis.scope(self.file) else { return true };
+        let types = scope.types;
         let derives = |one: TypeId, from: TypeId| {
             types.may_derive(TypeRef::Defined(one), TypeRef::Defined(from))
         };
-        let effective = types.effective(target);
-        let offers = |wanted: TypeId| {
-            effective.capabilities.values().any(|offered| {
-                let kind = offered.definition.kind;
-                let kind = kind.and_then(|kind| named_type(types, kind, Family::Capability));
-                kind.is_none_or(|kind| derives(kind, wanted))
-            })
+        let fits = |target: TypeId| {
+            let effective = types.effective(target);
+            let offers = |wanted: TypeId| {
+                effective.capabilities.values().any(|offered| {
+                    let kind = offered.definition.kind;
+                    let kind = kind.and_then(|kind| named_type(types, kind, Family::Capability));
+                    kind.is_none_or(|kind| derives(kind, wanted))
+                })
+            };
+            kind.is_none_or(|it| derives(target, it))
+                && capability.is_none_or(|wanted| effective.is_open || offers(wanted))
         };
-        kind.is_none_or(|it| derives(target, it))
-            && capability.is_none_or(|wanted| effective.is_open || offers(wanted))
-    }
-
-    /// The name of the requirement whose map a word is in.
-    fn requirement_around<'n>(&self, entity: TypedEntity<'n>, word: Word<'n>) -> Option<&'n str> {
-        let map = word.map?;
-        let requirements = entity.body.get("requirements")?;
-        let entries = requirements.items().flat_map(Node::entries).chain(requirements.entries());
-        let mut around = entries.filter(|(_, value)| value.span() == map.span());
-        around.next()?.0.text()
-    }
-
-    /// The type of a node template.
-    fn node_type(&self, name: &str) -> Option<TypeId> {
-        let node = self.analysis.prepared?.graph.node_named(name)?;
-        self.analysis.type_of(
-            self.file,
-            TypedEntity { family: Family::Node, body: node.template.declared.value, defines: None },
-        )
+        let targets = scope.named(NODE_TEMPLATES, node);
+        let known = targets.all.iter().filter_map(|owner| match owner {
+            Owner::Type(id) => Some(*id),
+            _ => None,
+        });
+        let mut known = known.peekable();
+        known.peek().is_none() || known.any(fits)
     }
 }
 

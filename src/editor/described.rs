@@ -1,8 +1,9 @@
 //! Describes what stands at a place, for people who point at it.
 
 use super::TemplateAnalysis;
-use super::grammar::{FilePurpose, MemberKind, NameFamily};
-use super::symbols::{SymbolKey, inner};
+use super::grammar::{FilePurpose, NameFamily};
+use super::owners::DefinedMember;
+use super::symbols::{NameAtPlace, SymbolKey};
 use super::walk::{WordRole, walk_as};
 use crate::diagnostic::page;
 use crate::explore::{Opened, Space, VariantShare, words};
@@ -63,31 +64,40 @@ impl TemplateAnalysis<'_> {
             walk_as(root, content, &mut |word| {
                 let span = word.node.span();
                 if span.file == at.file && (span.start..=span.end).contains(&at.start) {
-                    found = Some(word);
+                    found = Some((word.node, word.role, word.key));
                 }
             });
         });
-        let word = found?;
-        let text = match word.role {
-            WordRole::OptionName => describe_option(word.node.text()?)?,
-            WordRole::OptionValue => describe_option(word.key?.text()?)?,
-            WordRole::Operator => describe_operator(word.node.text()?)?,
-            WordRole::Names(_) | WordRole::Defines(_) => {
-                let (key, name) = self.symbol_at(at)?;
-                match key {
-                    SymbolKey::Type(id) => describe_type(self.types?, *id),
-                    SymbolKey::Named(family, _) => self.describe_name(at, *family, name),
-                    SymbolKey::Member(id, kind, _) => {
-                        describe_member(self.types?, *id, *kind, name)
-                    }
-                }
+        let (node, role, key) = found?;
+        let text = match role {
+            WordRole::OptionName => describe_option(node.text()?)?,
+            WordRole::OptionValue => describe_option(key?.text()?)?,
+            WordRole::Operator => describe_operator(node.text()?)?,
+            WordRole::FileName(FilePurpose::Import) => self.describe_import(path, node.text()?)?,
+            _ => {
+                let (found, span) = self.name_at(at)?;
+                return Some((self.typed_word(span)?, self.describe_found(&found)?));
             }
-            WordRole::FileName(FilePurpose::Import) => {
-                self.describe_import(path, word.node.text()?)?
-            }
-            _ => return None,
         };
-        Some((self.typed_word(inner(self, word.node)?)?, text))
+        Some((self.typed_word(self.inner(node)?)?, text))
+    }
+
+    fn describe_found(&self, found: &NameAtPlace<'_, '_>) -> Option<String> {
+        let text = match found {
+            NameAtPlace::Symbol(SymbolKey::Type(id), _) => describe_type(self.types?, *id),
+            NameAtPlace::Symbol(SymbolKey::Named(family, _), symbol) => {
+                self.describe_name(&symbol.definitions, *family, &symbol.name)
+            }
+            NameAtPlace::Member(member) => {
+                let types = self.types?;
+                let parts = member.parts.iter();
+                parts
+                    .map(|part| describe_member(types, part, member.name))
+                    .collect::<Vec<_>>()
+                    .join("\n\n")
+            }
+        };
+        Some(text)
     }
 
     /// A keyname of TOSCA 2.0, or a function that is called.
@@ -120,7 +130,7 @@ impl TemplateAnalysis<'_> {
         Some(text.trim_end().to_owned())
     }
 
-    fn describe_name(&self, at: Span, family: NameFamily, name: &str) -> String {
+    fn describe_name(&self, definitions: &[Span], family: NameFamily, name: &str) -> String {
         let mut text = format!("**{name}** ({})", family.noun());
         let Some(prepared) = self.prepared else { return text };
         match family {
@@ -137,14 +147,13 @@ impl TemplateAnalysis<'_> {
                     let _ = write!(text, "\n\n{}", words::words(&expression.to_value()));
                 }
             }
-            _ => self.describe_elements(at, &mut text),
+            _ => self.describe_elements(definitions, &mut text),
         }
         text
     }
 
     /// When the elements of a name are present, and in how many variants.
-    fn describe_elements(&self, at: Span, text: &mut String) {
-        let definitions = self.definitions_at(at);
+    fn describe_elements(&self, definitions: &[Span], text: &mut String) {
         let is_here = |span: Span| definitions.contains(&span);
         for hint in self.conditional(&is_here) {
             let _ = write!(text, "\n\npresent if {}", hint.condition);
@@ -263,17 +272,10 @@ fn link(name: &str, heading: &str) -> String {
 }
 
 /// A part of a type with the type that has it, and what is said of it.
-fn describe_member(types: &Types<'_>, owner: TypeId, kind: MemberKind, name: &str) -> String {
-    let effective = types.effective(owner);
-    let property = match kind {
-        MemberKind::Property => effective.properties.get(name),
-        MemberKind::Attribute => effective.attributes.get(name),
-        _ => None,
-    };
-    let value = property.map(|property| property.named.value);
-    let said = |key: &str| value?.get(key)?.as_str().map(str::trim);
+fn describe_member(types: &Types<'_>, part: &DefinedMember<'_>, name: &str) -> String {
+    let said = |key: &str| part.body.get(key)?.as_str().map(str::trim);
     let kind_of_value = said("type").map(|it| format!(": {it}")).unwrap_or_default();
-    let (noun, owner) = (kind.noun(), types.definition(owner).name);
+    let (noun, owner) = (part.kind.noun(), types.definition(part.owner).name);
     let description = said("description").map(|it| format!("\n\n{it}")).unwrap_or_default();
     format!("**{name}**{kind_of_value} ({noun} of {owner}){description}")
 }

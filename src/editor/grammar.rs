@@ -5,6 +5,7 @@ use crate::tosca::Family;
 use crate::tosca::shape::{self, STATUS, Shape, Vocabulary};
 use crate::variability::inputs::FeatureKeyword;
 use crate::variability::template::shape as variable;
+use cuvee_text::yaml::Node;
 
 /// What a name is a name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,6 +34,9 @@ pub(crate) enum MemberKind {
     Capability,
     Requirement,
     Interface,
+    /// An operation or a notification.
+    Operation,
+    Artifact,
 }
 
 impl NameFamily {
@@ -65,6 +69,8 @@ impl MemberKind {
             Self::Capability => "capability",
             Self::Requirement => "requirement",
             Self::Interface => "interface",
+            Self::Operation => "operation",
+            Self::Artifact => "artifact",
         }
     }
 }
@@ -76,6 +82,23 @@ pub(crate) enum FilePurpose {
     Import,
     /// Any file.
     Artifact,
+}
+
+/// What the parts belong to that a node names, where that is not the element around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedSubject {
+    /// The target of the requirement around it.
+    Target,
+    /// The `target` of the map around it.
+    StepNode,
+    /// The same, or its relationship for `target_relationship`.
+    Step,
+    /// The `node` of the event filter around it.
+    FilteredNode,
+    /// The same, or the target of its `requirement`.
+    FilteredTarget,
+    /// What the trigger around it looks at.
+    Trigger,
 }
 
 /// What a node holds.
@@ -101,6 +124,30 @@ pub(crate) enum HeldContent {
     Value,
     /// A value that is assigned; or a map that says more, as variability lets lists of them say.
     Assigned,
+    /// A value, or the definition of a parameter, which names a type.
+    Parameter(&'static MapGrammar),
+    /// The names of the outputs of an operation or a workflow, each with a path to an attribute.
+    Outputs,
+    /// Clauses that values fulfil.
+    Constraints,
+    /// A node filter.
+    Filter,
+    /// A condition of a workflow or a policy, over attributes.
+    Assertions,
+    /// The condition of a trigger: the same, or a map that says more.
+    TriggerCondition,
+    /// An operation as activities call it, or a map that says more.
+    CalledOperation,
+    /// What implements an operation: an artifact, a file, or a map that says more.
+    Implementation,
+    /// The same, or the definition of an operation.
+    Operation(&'static MapGrammar),
+    /// What a part of a type is mapped to: such a part of a node, or one of these.
+    Mapped(MemberKind, &'static [NameFamily]),
+    /// What an interface is mapped to.
+    MappedInterface,
+    /// The same content, in which parts of something else are named.
+    About(NamedSubject, &'static HeldContent),
     /// The path of a file, or a map that says more.
     FileOr(FilePurpose, &'static MapGrammar),
     /// The path of a file.
@@ -115,6 +162,8 @@ pub(crate) enum HeldContent {
     Options,
     /// The version of the definitions.
     Version,
+    /// Texts and values that name nothing.
+    Plain,
     /// Nothing is known of it.
     Any,
 }
@@ -127,6 +176,10 @@ pub(crate) struct MapGrammar {
     pub typed: Option<Family>,
     /// The family of the type that the map defines, if it defines one.
     pub defines: Option<Family>,
+    /// Whether the map says which values something takes.
+    pub is_schema: bool,
+    /// What other keys than keynames are, where they are something.
+    others: Option<HeldContent>,
     /// What is below them, where something is known of it.
     below: &'static [(&'static str, HeldContent)],
 }
@@ -150,7 +203,25 @@ impl MapGrammar {
             return List(&Name(&[NameFamily::VariabilityInput]));
         }
         let known = self.below.iter().chain(self.common()).find(|(name, _)| *name == key);
-        known.map_or(HeldContent::Any, |&(_, content)| content)
+        let plain = || if self.has(key) { HeldContent::Plain } else { HeldContent::Any };
+        known.map_or_else(plain, |&(_, content)| content)
+    }
+
+    /// Whether a map has this keyname.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        match &self.keys {
+            MapKeys::Of(shape) => shape.has(key),
+            MapKeys::Words(vocabulary) => vocabulary.has(key),
+            MapKeys::Inputs => crate::variability::inputs::input_keywords().any(|it| it == key),
+            MapKeys::Presets => crate::variability::inputs::preset_keywords().any(|it| it == key),
+        }
+    }
+
+    /// What the keys of a map are that are no keynames. Operations are among keynames only where
+    /// the map has no place of their own for them (section 3.6.20.3).
+    pub(crate) fn others(&self, node: Node<'_>) -> Option<HeldContent> {
+        let is_grouped = || ["operations", "notifications"].iter().any(|it| node.get(it).is_some());
+        self.others.filter(|_| !is_grouped())
     }
 
     /// What is below the words of conditional elements.
@@ -169,6 +240,16 @@ impl MapGrammar {
     /// The same, for the definition of a type of this family.
     const fn defining(self, family: Family) -> Self {
         Self { defines: Some(family), ..self }
+    }
+
+    /// The same, for a map that says which values something takes.
+    const fn of_values(self) -> Self {
+        Self { is_schema: true, ..self }
+    }
+
+    /// The same, with other keys beside keynames.
+    const fn with_others(self, others: HeldContent) -> Self {
+        Self { others: Some(others), ..self }
     }
 
     /// The keynames that a map has.
@@ -198,19 +279,23 @@ const COMMON: &[(&str, HeldContent)] = &[
     ("expression", HeldContent::Condition),
 ];
 
+const fn grammar(keys: MapKeys, below: &'static [(&'static str, HeldContent)]) -> MapGrammar {
+    MapGrammar { keys, typed: None, defines: None, is_schema: false, others: None, below }
+}
+
 const fn of(shape: &'static Shape, below: &'static [(&'static str, HeldContent)]) -> MapGrammar {
-    MapGrammar { keys: MapKeys::Of(shape), typed: None, defines: None, below }
+    grammar(MapKeys::Of(shape), below)
 }
 
 const fn with(
     words: &'static Vocabulary,
     below: &'static [(&'static str, HeldContent)],
 ) -> MapGrammar {
-    MapGrammar { keys: MapKeys::Words(words), typed: None, defines: None, below }
+    grammar(MapKeys::Words(words), below)
 }
 
 use HeldContent::{
-    Alternatives, Any, Defined, List, Map, Name, NameOr, Named, Truth, Value, Words,
+    About, Alternatives, Any, Defined, List, Map, Name, NameOr, Named, Truth, Value, Words,
 };
 use NameFamily::Member;
 
@@ -222,7 +307,7 @@ const INTERFACES: &[NameFamily] = &[NameFamily::Type(Family::Interface)];
 const NODES: &[NameFamily] = &[NameFamily::Type(Family::Node)];
 const GROUPS: &[NameFamily] = &[NameFamily::Type(Family::Group)];
 const POLICIES: &[NameFamily] = &[NameFamily::Type(Family::Policy)];
-const NODE_TEMPLATES: &[NameFamily] = &[NameFamily::Node];
+pub(crate) const NODE_TEMPLATES: &[NameFamily] = &[NameFamily::Node];
 
 /// The file as a whole.
 pub(crate) static SERVICE: MapGrammar = with(
@@ -255,48 +340,96 @@ static IMPORT: MapGrammar = with(
 );
 static REPOSITORY: MapGrammar = of(&shape::REPOSITORY, &[]);
 
+const PROPERTY_NAMES: &[NameFamily] = &[Member(MemberKind::Property)];
+const ATTRIBUTE_NAMES: &[NameFamily] = &[Member(MemberKind::Attribute)];
+const REQUIREMENT_NAMES: &[NameFamily] = &[Member(MemberKind::Requirement)];
+const CAPABILITY_NAMES: &[NameFamily] = &[Member(MemberKind::Capability)];
+const OPERATION_NAMES: &[NameFamily] = &[Member(MemberKind::Operation)];
+const ARTIFACT_NAMES: &[NameFamily] = &[Member(MemberKind::Artifact)];
+/// A capability, or all of a type.
+const SOME_CAPABILITIES: &[NameFamily] =
+    &[Member(MemberKind::Capability), NameFamily::Type(Family::Capability)];
+/// An interface, or the one of a type.
+const SOME_INTERFACES: &[NameFamily] =
+    &[Member(MemberKind::Interface), NameFamily::Type(Family::Interface)];
+
 const OWN_PROPERTIES: HeldContent = Defined(Member(MemberKind::Property), &Map(&PROPERTY));
 const OWN_ATTRIBUTES: HeldContent = Defined(Member(MemberKind::Attribute), &Map(&ATTRIBUTE));
-const OWN_INTERFACES: HeldContent = Defined(Member(MemberKind::Interface), &Map(&INTERFACE));
-const PROPERTIES: HeldContent = Named(&[], &Map(&PROPERTY));
-const ATTRIBUTES: HeldContent = Named(&[], &Map(&ATTRIBUTE));
-const INTERFACE_DEFINITIONS: HeldContent = Named(&[], &Map(&INTERFACE));
+const OWN_INTERFACES: HeldContent = Defined(Member(MemberKind::Interface), &Map(&OWN_INTERFACE));
+const OWN_OPERATIONS: HeldContent =
+    Defined(Member(MemberKind::Operation), &HeldContent::Operation(&OPERATION));
+const OWN_NOTIFICATIONS: HeldContent =
+    Defined(Member(MemberKind::Operation), &HeldContent::Operation(&NOTIFICATION));
+/// Inputs, which types define and templates define or give values.
+const OWN_INPUTS: HeldContent = Named(&[], &Map(&PROPERTY));
+const INPUTS: HeldContent = Named(&[], &HeldContent::Parameter(&PROPERTY));
+const INTERFACE_ASSIGNMENTS: HeldContent = Named(SOME_INTERFACES, &Map(&INTERFACE));
+const OPERATIONS: HeldContent = Named(OPERATION_NAMES, &HeldContent::Operation(&OPERATION));
+const NOTIFICATIONS: HeldContent = Named(OPERATION_NAMES, &HeldContent::Operation(&NOTIFICATION));
+const ARTIFACT_BODY: HeldContent = HeldContent::FileOr(FilePurpose::Artifact, &ARTIFACT);
 
-static PROPERTY: MapGrammar = of(&shape::PROPERTY, &OF_PROPERTY);
-static ATTRIBUTE: MapGrammar = of(&shape::ATTRIBUTE, &OF_PROPERTY);
-static SCHEMA: MapGrammar = of(&shape::SCHEMA, &OF_PROPERTY);
-static OF_PROPERTY: [(&str, HeldContent); 7] = [
+static PROPERTY: MapGrammar = of(&shape::PROPERTY, &OF_PROPERTY).of_values();
+static ATTRIBUTE: MapGrammar = of(&shape::ATTRIBUTE, &OF_PROPERTY).of_values();
+static SCHEMA: MapGrammar = of(&shape::SCHEMA, &OF_PROPERTY).of_values();
+static OF_PROPERTY: [(&str, HeldContent); 9] = [
     ("type", Name(DATA)),
     ("required", Truth),
     ("status", Words(&STATUS)),
     ("default", Value),
     ("value", Value),
+    ("constraints", HeldContent::Constraints),
+    ("validation", Value),
     ("key_schema", NameOr(DATA, &Map(&SCHEMA))),
     ("entry_schema", NameOr(DATA, &Map(&SCHEMA))),
 ];
 
+/// An interface that a type has.
+static OWN_INTERFACE: MapGrammar = of(
+    &shape::INTERFACE,
+    &[
+        ("type", Name(INTERFACES)),
+        ("inputs", OWN_INPUTS),
+        ("operations", OWN_OPERATIONS),
+        ("notifications", OWN_NOTIFICATIONS),
+    ],
+)
+.with_others(OWN_OPERATIONS);
 static INTERFACE: MapGrammar = of(
     &shape::INTERFACE,
     &[
         ("type", Name(INTERFACES)),
-        ("inputs", PROPERTIES),
-        ("operations", Named(&[], &Map(&OPERATION))),
-        ("notifications", Named(&[], &Map(&NOTIFICATION))),
+        ("inputs", INPUTS),
+        ("operations", OPERATIONS),
+        ("notifications", NOTIFICATIONS),
     ],
-);
+)
+.with_others(OPERATIONS);
 static OPERATION: MapGrammar = of(
     &shape::OPERATION,
-    &[("inputs", Value), ("implementation", NameOr(&[], &Map(&IMPLEMENTATION)))],
+    &[
+        ("inputs", INPUTS),
+        ("implementation", HeldContent::Implementation),
+        ("outputs", HeldContent::Outputs),
+    ],
 );
-static NOTIFICATION: MapGrammar =
-    of(&shape::NOTIFICATION, &[("implementation", NameOr(&[], &Map(&IMPLEMENTATION)))]);
-static IMPLEMENTATION: MapGrammar = of(&shape::IMPLEMENTATION, &[]);
+static NOTIFICATION: MapGrammar = of(
+    &shape::NOTIFICATION,
+    &[("implementation", HeldContent::Implementation), ("outputs", HeldContent::Outputs)],
+);
+pub(crate) static IMPLEMENTATION: MapGrammar = of(
+    &shape::IMPLEMENTATION,
+    &[
+        ("primary", HeldContent::Implementation),
+        ("dependencies", List(&HeldContent::Implementation)),
+    ],
+);
 
 static DATA_TYPE: MapGrammar = of(
     shape::of_type(Family::Data),
     &[
         ("derived_from", Name(DATA)),
         ("properties", OWN_PROPERTIES),
+        ("constraints", HeldContent::Constraints),
         ("key_schema", NameOr(DATA, &Map(&SCHEMA))),
         ("entry_schema", NameOr(DATA, &Map(&SCHEMA))),
     ],
@@ -335,11 +468,12 @@ static INTERFACE_TYPE: MapGrammar = of(
     shape::of_type(Family::Interface),
     &[
         ("derived_from", Name(INTERFACES)),
-        ("inputs", PROPERTIES),
-        ("operations", Named(&[], &Map(&OPERATION))),
-        ("notifications", Named(&[], &Map(&NOTIFICATION))),
+        ("inputs", OWN_INPUTS),
+        ("operations", OWN_OPERATIONS),
+        ("notifications", OWN_NOTIFICATIONS),
     ],
 )
+.with_others(OWN_OPERATIONS)
 .defining(Family::Interface);
 static NODE_TYPE: MapGrammar = of(
     shape::of_type(Family::Node),
@@ -350,7 +484,7 @@ static NODE_TYPE: MapGrammar = of(
         ("capabilities", CAPABILITY_DEFINITIONS),
         ("requirements", REQUIREMENT_DEFINITIONS),
         ("interfaces", OWN_INTERFACES),
-        ("artifacts", Named(&[], &HeldContent::FileOr(FilePurpose::Artifact, &ARTIFACT))),
+        ("artifacts", Defined(Member(MemberKind::Artifact), &ARTIFACT_BODY)),
     ],
 )
 .defining(Family::Node);
@@ -387,8 +521,8 @@ static CAPABILITY: MapGrammar = of(
     &shape::CAPABILITY,
     &[
         ("type", Name(CAPABILITIES)),
-        ("properties", PROPERTIES),
-        ("attributes", ATTRIBUTES),
+        ("properties", OWN_PROPERTIES),
+        ("attributes", OWN_ATTRIBUTES),
         ("valid_source_types", List(&Name(NODES))),
     ],
 );
@@ -400,12 +534,15 @@ static REQUIREMENT_DEFINITION: MapGrammar = of(
         ("capability", Name(CAPABILITIES)),
         ("node", Name(NODES)),
         ("relationship", NameOr(RELATIONSHIPS, &Map(&REQUIREMENT_RELATIONSHIP))),
+        ("node_filter", TARGET_FILTER),
     ],
 );
 static REQUIREMENT_RELATIONSHIP: MapGrammar = of(
     &shape::REQUIREMENT_RELATIONSHIP,
-    &[("type", Name(RELATIONSHIPS)), ("interfaces", INTERFACE_DEFINITIONS)],
-);
+    &[("type", Name(RELATIONSHIPS)), ("interfaces", INTERFACE_ASSIGNMENTS)],
+)
+.typed_as(Family::Relationship);
+const TARGET_FILTER: HeldContent = About(NamedSubject::Target, &HeldContent::Filter);
 
 static TOPOLOGY: MapGrammar = with(
     &variable::TOPOLOGY,
@@ -421,74 +558,120 @@ static TOPOLOGY: MapGrammar = with(
         ("variability", Map(&VARIABILITY)),
     ],
 );
-static PARAMETER: MapGrammar = with(&variable::PARAMETER, &OF_PROPERTY);
+static PARAMETER: MapGrammar = with(&variable::PARAMETER, &OF_PROPERTY).of_values();
 static SUBSTITUTION: MapGrammar = of(
     &shape::SUBSTITUTION,
     &[
         ("node_type", Name(NODES)),
-        ("substitution_filter", Map(&FILTER)),
-        ("properties", Named(&[], &Map(&PROPERTY_MAPPING))),
-        ("attributes", Named(&[], &Map(&ATTRIBUTE_MAPPING))),
-        ("capabilities", Named(&[], &Map(&CAPABILITY_MAPPING))),
-        ("requirements", Named(&[], &Map(&REQUIREMENT_MAPPING))),
+        ("substitution_filter", HeldContent::Filter),
+        ("properties", Named(PROPERTY_NAMES, &MAPPED_PROPERTY)),
+        ("attributes", Named(ATTRIBUTE_NAMES, &MAPPED_ATTRIBUTE)),
+        ("capabilities", Named(CAPABILITY_NAMES, &MAPPED_CAPABILITY)),
+        ("requirements", Named(REQUIREMENT_NAMES, &MAPPED_REQUIREMENT)),
+        ("interfaces", Named(SOME_INTERFACES, &HeldContent::MappedInterface)),
     ],
+)
+.typed_as(Family::Node);
+// The first of two names is that of a node.
+const MAPPED_PROPERTY: HeldContent = HeldContent::Mapped(
+    MemberKind::Property,
+    &[NameFamily::Input, NameFamily::VariabilityInput, NameFamily::Node],
 );
-static PROPERTY_MAPPING: MapGrammar = of(&shape::PROPERTY_MAPPING, &[("mapping", MAPPED)]);
-static ATTRIBUTE_MAPPING: MapGrammar = of(&shape::ATTRIBUTE_MAPPING, &[("mapping", MAPPED)]);
-static CAPABILITY_MAPPING: MapGrammar = of(&shape::CAPABILITY_MAPPING, &[("mapping", MAPPED)]);
-static REQUIREMENT_MAPPING: MapGrammar = of(&shape::REQUIREMENT_MAPPING, &[("mapping", MAPPED)]);
-/// What is mapped: an input, or a node with the name of a part of it.
-const MAPPED: HeldContent = Name(&[NameFamily::Node, NameFamily::Input]);
+const MAPPED_ATTRIBUTE: HeldContent =
+    HeldContent::Mapped(MemberKind::Attribute, &[NameFamily::Output, NameFamily::Node]);
+const MAPPED_CAPABILITY: HeldContent = HeldContent::Mapped(MemberKind::Capability, NODE_TEMPLATES);
+const MAPPED_REQUIREMENT: HeldContent =
+    HeldContent::Mapped(MemberKind::Requirement, NODE_TEMPLATES);
+static PROPERTY_MAPPING: MapGrammar =
+    of(&shape::PROPERTY_MAPPING, &[("mapping", MAPPED_PROPERTY), ("value", Value)]);
+static ATTRIBUTE_MAPPING: MapGrammar =
+    of(&shape::ATTRIBUTE_MAPPING, &[("mapping", MAPPED_ATTRIBUTE)]);
+static CAPABILITY_MAPPING: MapGrammar =
+    of(&shape::CAPABILITY_MAPPING, &[("mapping", MAPPED_CAPABILITY), VALUES[0], VALUES[1]]);
+static REQUIREMENT_MAPPING: MapGrammar =
+    of(&shape::REQUIREMENT_MAPPING, &[("mapping", MAPPED_REQUIREMENT), VALUES[0], VALUES[1]]);
+
+impl MemberKind {
+    /// A name of such a part.
+    pub(crate) fn names(self) -> &'static [NameFamily] {
+        match self {
+            Self::Property => PROPERTY_NAMES,
+            Self::Attribute => ATTRIBUTE_NAMES,
+            Self::Capability => CAPABILITY_NAMES,
+            Self::Requirement => REQUIREMENT_NAMES,
+            Self::Interface => SOME_INTERFACES,
+            Self::Operation => OPERATION_NAMES,
+            Self::Artifact => ARTIFACT_NAMES,
+        }
+    }
+
+    /// The map that says more of the mapping of such a part.
+    pub(crate) fn mapping(self) -> &'static MapGrammar {
+        match self {
+            Self::Property => &PROPERTY_MAPPING,
+            Self::Attribute => &ATTRIBUTE_MAPPING,
+            Self::Requirement => &REQUIREMENT_MAPPING,
+            _ => &CAPABILITY_MAPPING,
+        }
+    }
+}
 
 const ASSIGNED: &HeldContent = &HeldContent::Assigned;
 /// A property with conditions.
 pub(crate) static WRAPPED: MapGrammar = with(&variable::PROPERTY, &[("value", Value)]);
+
+/// The values of properties and attributes.
+const VALUES: [(&str, HeldContent); 2] = [
+    ("properties", Named(PROPERTY_NAMES, ASSIGNED)),
+    ("attributes", Named(ATTRIBUTE_NAMES, &Value)),
+];
 
 static NODE: MapGrammar = with(
     &variable::NODE,
     &[
         ("type", Alternatives(NODES, &TYPE)),
         ("copy", Name(NODE_TEMPLATES)),
-        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
-        ("attributes", Named(&[Member(MemberKind::Attribute)], &Value)),
-        (
-            "requirements",
-            Named(&[Member(MemberKind::Requirement)], &NameOr(TARGETS, &Map(&REQUIREMENT))),
-        ),
-        ("capabilities", Named(&[Member(MemberKind::Capability)], &Map(&CAPABILITY_ASSIGNMENT))),
-        ("interfaces", Named(&[Member(MemberKind::Interface)], &Map(&INTERFACE))),
-        ("artifacts", Named(&[], &HeldContent::FileOr(FilePurpose::Artifact, &ARTIFACT))),
+        VALUES[0],
+        VALUES[1],
+        ("requirements", Named(REQUIREMENT_NAMES, &NameOr(TARGETS, &Map(&REQUIREMENT)))),
+        ("capabilities", Named(CAPABILITY_NAMES, &Map(&CAPABILITY_ASSIGNMENT))),
+        ("interfaces", INTERFACE_ASSIGNMENTS),
+        ("artifacts", Named(ARTIFACT_NAMES, &ARTIFACT_BODY)),
         ("directives", List(&Words(&["substitute", "select"]))),
-        ("node_filter", Map(&FILTER)),
+        ("node_filter", HeldContent::Filter),
         ("technology", Alternatives(&[], &TECHNOLOGY)),
     ],
 )
 .typed_as(Family::Node);
 const TARGETS: &[NameFamily] = &[NameFamily::Node, NameFamily::Type(Family::Node)];
 static TECHNOLOGY: MapGrammar = with(&variable::TECHNOLOGY, &[]);
-static FILTER: MapGrammar =
-    of(&shape::FILTER, &[("capabilities", Named(&[], &Map(&CAPABILITY_FILTER)))]);
-static CAPABILITY_FILTER: MapGrammar = of(&shape::CAPABILITY_FILTER, &[]);
-static TYPE: MapGrammar = with(&variable::TYPE, &[]);
-static CAPABILITY_ASSIGNMENT: MapGrammar = of(
-    &shape::CAPABILITY_ASSIGNMENT,
-    &[("properties", Named(&[], &Value)), ("attributes", Named(&[], &Value))],
+pub(crate) static FILTER: MapGrammar = of(
+    &shape::FILTER,
+    &[
+        ("properties", FILTERED),
+        ("capabilities", Named(SOME_CAPABILITIES, &Map(&CAPABILITY_FILTER))),
+    ],
 );
-static ARTIFACT: MapGrammar = with(
+const FILTERED: HeldContent = Named(PROPERTY_NAMES, &HeldContent::Constraints);
+static CAPABILITY_FILTER: MapGrammar = of(&shape::CAPABILITY_FILTER, &[("properties", FILTERED)]);
+static TYPE: MapGrammar = with(&variable::TYPE, &[]);
+static CAPABILITY_ASSIGNMENT: MapGrammar = of(&shape::CAPABILITY_ASSIGNMENT, &VALUES);
+pub(crate) static ARTIFACT: MapGrammar = with(
     &variable::ARTIFACT,
     &[
         ("type", Name(ARTIFACTS)),
         ("file", HeldContent::File(FilePurpose::Artifact)),
         ("repository", Name(&[NameFamily::Repository])),
-        ("properties", Named(&[], &Value)),
+        VALUES[0],
     ],
-);
+)
+.typed_as(Family::Artifact);
 static REQUIREMENT: MapGrammar = with(
     &variable::REQUIREMENT,
     &[
         ("node", Name(TARGETS)),
-        ("capability", Any),
-        ("node_filter", Map(&FILTER)),
+        ("capability", About(NamedSubject::Target, &Name(SOME_CAPABILITIES))),
+        ("node_filter", TARGET_FILTER),
         (
             "relationship",
             NameOr(
@@ -500,10 +683,7 @@ static REQUIREMENT: MapGrammar = with(
 );
 static RELATIONSHIP_IN_PLACE: MapGrammar = with(
     &variable::RELATIONSHIP_IN_PLACE,
-    &[
-        ("type", Name(RELATIONSHIPS)),
-        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
-    ],
+    &[("type", Name(RELATIONSHIPS)), VALUES[0], ("interfaces", INTERFACE_ASSIGNMENTS)],
 )
 .typed_as(Family::Relationship);
 static RELATIONSHIP: MapGrammar = with(
@@ -511,8 +691,9 @@ static RELATIONSHIP: MapGrammar = with(
     &[
         ("type", Name(RELATIONSHIPS)),
         ("copy", Name(&[NameFamily::Relationship])),
-        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
-        ("attributes", Named(&[Member(MemberKind::Attribute)], &Value)),
+        VALUES[0],
+        VALUES[1],
+        ("interfaces", INTERFACE_ASSIGNMENTS),
     ],
 )
 .typed_as(Family::Relationship);
@@ -520,9 +701,11 @@ static GROUP: MapGrammar = with(
     &variable::GROUP,
     &[
         ("type", Alternatives(GROUPS, &TYPE)),
-        ("members", List(&Name(NODE_TEMPLATES))),
-        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
-        ("attributes", Named(&[Member(MemberKind::Attribute)], &Value)),
+        // A relation may be a member, too: it is named behind its node.
+        ("members", List(&MAPPED_REQUIREMENT)),
+        VALUES[0],
+        VALUES[1],
+        ("interfaces", INTERFACE_ASSIGNMENTS),
     ],
 )
 .typed_as(Family::Group);
@@ -532,46 +715,77 @@ static POLICY: MapGrammar = with(
         ("type", Alternatives(POLICIES, &TYPE)),
         ("targets", List(&Name(&[NameFamily::Node, NameFamily::Group]))),
         ("triggers", TRIGGERS),
-        ("properties", Named(&[Member(MemberKind::Property)], ASSIGNED)),
+        VALUES[0],
     ],
 )
 .typed_as(Family::Policy);
 static WORKFLOW: MapGrammar = of(
     &shape::WORKFLOW,
     &[
-        ("inputs", PROPERTIES),
+        ("inputs", OWN_INPUTS),
+        ("outputs", HeldContent::Outputs),
         ("preconditions", List(&Map(&PRECONDITION))),
         ("steps", Named(&[], &Map(&STEP))),
     ],
 );
 const STEP_TARGET: HeldContent = Name(&[NameFamily::Node, NameFamily::Group]);
-static PRECONDITION: MapGrammar = of(&shape::PRECONDITION, &[("target", STEP_TARGET)]);
-static STEP: MapGrammar =
-    of(&shape::STEP, &[("target", STEP_TARGET), ("activities", List(&Map(&ACTIVITY)))]);
+const STEP_RELATIONSHIP: HeldContent = About(NamedSubject::StepNode, &Name(REQUIREMENT_NAMES));
+const STEP_CONDITION: HeldContent = About(NamedSubject::Step, &HeldContent::Assertions);
+static PRECONDITION: MapGrammar = of(
+    &shape::PRECONDITION,
+    &[
+        ("target", STEP_TARGET),
+        ("target_relationship", STEP_RELATIONSHIP),
+        ("condition", STEP_CONDITION),
+        ("attributes", Any),
+    ],
+);
+static STEP: MapGrammar = of(
+    &shape::STEP,
+    &[
+        ("target", STEP_TARGET),
+        ("target_relationship", STEP_RELATIONSHIP),
+        ("filter", STEP_CONDITION),
+        ("activities", About(NamedSubject::Step, &List(&Map(&ACTIVITY)))),
+    ],
+);
+/// What more is said of an activity may also stand beside its keyname.
 static ACTIVITY: MapGrammar = of(
     &shape::ACTIVITY,
     &[
-        ("delegate", NameOr(&[NameFamily::Workflow], &Map(&DELEGATE))),
-        ("inline", NameOr(&[NameFamily::Workflow], &Map(&INLINE))),
-        ("call_operation", NameOr(&[], &Map(&CALL_OPERATION))),
+        ("delegate", NameOr(WORKFLOWS, &Map(&DELEGATE))),
+        ("inline", NameOr(WORKFLOWS, &Map(&INLINE))),
+        ("call_operation", HeldContent::CalledOperation),
+        ("operation", HeldContent::CalledOperation),
+        ("workflow", Name(WORKFLOWS)),
+        ("inputs", Value),
     ],
 );
+const WORKFLOWS: &[NameFamily] = &[NameFamily::Workflow];
 static DELEGATE: MapGrammar =
-    of(&shape::DELEGATE, &[("workflow", Name(&[NameFamily::Workflow])), ("inputs", Value)]);
-static INLINE: MapGrammar =
-    of(&shape::INLINE, &[("workflow", Name(&[NameFamily::Workflow])), ("inputs", Value)]);
-static CALL_OPERATION: MapGrammar = of(&shape::CALL_OPERATION, &[("inputs", Value)]);
+    of(&shape::DELEGATE, &[("workflow", Name(WORKFLOWS)), ("inputs", Value)]);
+static INLINE: MapGrammar = of(&shape::INLINE, &[("workflow", Name(WORKFLOWS)), ("inputs", Value)]);
+pub(crate) static CALL_OPERATION: MapGrammar =
+    of(&shape::CALL_OPERATION, &[("operation", HeldContent::CalledOperation), ("inputs", Value)]);
 const TRIGGERS: HeldContent = Named(&[], &Map(&TRIGGER));
 static TRIGGER: MapGrammar = of(
     &shape::TRIGGER,
     &[
         ("target_filter", Map(&EVENT_FILTER)),
-        ("condition", Map(&TRIGGER_CONDITION)),
-        ("action", List(&Map(&ACTIVITY))),
+        ("condition", About(NamedSubject::Trigger, &HeldContent::TriggerCondition)),
+        ("action", About(NamedSubject::Trigger, &List(&Map(&ACTIVITY)))),
     ],
 );
-static EVENT_FILTER: MapGrammar = of(&shape::EVENT_FILTER, &[("node", Name(TARGETS))]);
-static TRIGGER_CONDITION: MapGrammar = of(&shape::TRIGGER_CONDITION, &[]);
+static EVENT_FILTER: MapGrammar = of(
+    &shape::EVENT_FILTER,
+    &[
+        ("node", Name(TARGETS)),
+        ("requirement", About(NamedSubject::FilteredNode, &Name(REQUIREMENT_NAMES))),
+        ("capability", About(NamedSubject::FilteredTarget, &Name(CAPABILITY_NAMES))),
+    ],
+);
+pub(crate) static TRIGGER_CONDITION: MapGrammar =
+    of(&shape::TRIGGER_CONDITION, &[("constraint", HeldContent::Assertions)]);
 
 static VARIABILITY: MapGrammar = with(
     &variable::VARIABILITY,
@@ -593,6 +807,7 @@ pub(crate) static RULE: MapGrammar = with(
         ("hosting", List(&Name(NODES))),
         ("artifact", Name(ARTIFACTS)),
         ("assign", Name(NODES)),
+        ("operations", Any),
     ],
 );
 /// Conditions of all elements of a type.
@@ -607,20 +822,22 @@ pub(crate) static TYPE_SPECIFIC: MapGrammar = with(
     ],
 );
 const OF_TYPE: &HeldContent = &List(&Map(&TYPE_SPECIFIC_CONDITION));
-static TYPE_SPECIFIC_CONDITION: MapGrammar =
-    with(&variable::TYPE_SPECIFIC_CONDITION, &[("consistency", Truth), ("semantic", Truth)]);
-static VARIABILITY_INPUT: MapGrammar = MapGrammar {
-    keys: MapKeys::Inputs,
-    typed: None,
-    defines: None,
-    below: &[
+static TYPE_SPECIFIC_CONDITION: MapGrammar = with(
+    &variable::TYPE_SPECIFIC_CONDITION,
+    &[
+        ("consistency", Truth),
+        ("semantic", Truth),
+        ("properties", Named(PROPERTY_NAMES, &Map(&TYPE_SPECIFIC_CONDITION))),
+    ],
+);
+static VARIABILITY_INPUT: MapGrammar = grammar(
+    MapKeys::Inputs,
+    &[
         ("type", Words(&["boolean", "integer", "float", "string"])),
         ("default_expression", HeldContent::Condition),
     ],
-};
-static PRESET: MapGrammar = MapGrammar {
-    keys: MapKeys::Presets,
-    typed: None,
-    defines: None,
-    below: &[("inputs", Named(&[NameFamily::VariabilityInput], &Any))],
-};
+);
+static PRESET: MapGrammar = grammar(
+    MapKeys::Presets,
+    &[("inputs", Named(&[NameFamily::VariabilityInput], &HeldContent::Plain))],
+);

@@ -6,9 +6,13 @@
 mod completion;
 mod described;
 mod grammar;
+mod members;
 mod mended;
 mod outline;
+mod owners;
+mod parts;
 mod place;
+mod rename;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -20,10 +24,11 @@ pub use completion::{CompletedWord, Suggestion, SuggestionKind, complete};
 pub use cuvee_text::overlay::OverlayFiles;
 pub use outline::{OutlineEntry, PresenceHint};
 pub use place::{Encoding, Position, Range, offset, range};
+pub use rename::{ChangedWord, Renaming};
 pub use symbols::{DefinedName, SymbolPlace};
 pub use tokens::{EditorToken, TokenKind};
 
-pub(crate) use mended::Mended;
+pub(crate) use mended::TolerantReading;
 
 use crate::tosca::csar::archive_around;
 use crate::tosca::{Types, profile};
@@ -31,9 +36,11 @@ use crate::variability::choice::Choice;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
-use cuvee_text::source::{FileId, SourceMap, Span};
+use cuvee_text::source::{FileId, SourceMap, Span, normalize};
 use cuvee_text::yaml::{Document, Node};
 use grammar::HeldContent;
+use mended::Mended;
+use owners::NamedElements;
 use std::cell::OnceCell;
 use std::path::Path;
 use symbols::Symbols;
@@ -51,8 +58,8 @@ pub struct TemplateAnalysis<'a> {
     prepared: Option<&'a Prepared<'a>>,
     /// The names, once they were asked for.
     symbols: OnceCell<Symbols>,
-    /// The parts of types, once one of them was asked for.
-    members: OnceCell<Symbols>,
+    /// The elements of all topologies, once one of them was asked for.
+    elements: OnceCell<NamedElements<'a>>,
     /// The texts as they were typed.
     sources: SourceMap,
 }
@@ -98,14 +105,18 @@ impl TemplateAnalysis<'_> {
 
 impl TemplateAnalysis<'_> {
     fn symbols(&self) -> &Symbols {
-        self.symbols.get_or_init(|| Symbols::of(self, false))
+        self.symbols.get_or_init(|| Symbols::of(self))
     }
 
     /// The file of a path; built-in files have their names for paths.
     fn file(&self, path: &Path) -> Option<FileId> {
-        let is_it = |file: &FileId| file.is_built_in() && self.sources.file(*file).path() == path;
-        let built_in = || self.documents.iter().map(|it| it.file()).find(is_it);
-        self.sources.find(path).or_else(built_in)
+        // A file may be known by the path that an import leads to, such as `a/../types.yaml`.
+        let is_it = |file: &FileId| {
+            let known = self.sources.file(*file).path();
+            known == path || !file.is_built_in() && normalize(known) == path
+        };
+        let known = || self.documents.iter().map(|it| it.file()).find(is_it);
+        self.sources.find(path).or_else(known)
     }
 
     /// The document of a file.
@@ -136,7 +147,7 @@ impl TemplateAnalysis<'_> {
     /// The place in the text that was read of an offset in the one that was typed.
     fn read_span(&self, path: &Path, offset: usize) -> Option<Span> {
         let file = self.file(path)?;
-        let offset = match self.mended.file(path) {
+        let offset = match self.mended.file(self.sources.file(file).path()) {
             Some(mended) => mended.read_offset(offset),
             None => offset,
         };
@@ -165,6 +176,7 @@ impl TemplateAnalysis<'_> {
 /// Analyses what was read, as far as possible, and calls `ask` with that.
 pub(crate) fn analyse<R>(
     mended: &Mended,
+    reading: &TolerantReading<'_>,
     choice: &Choice,
     ask: impl FnOnce(&TemplateAnalysis<'_>) -> R,
 ) -> R {
@@ -176,7 +188,7 @@ pub(crate) fn analyse<R>(
         types: None,
         prepared: None,
         symbols: OnceCell::new(),
-        members: OnceCell::new(),
+        elements: OnceCell::new(),
         sources,
     };
     let Some(loaded) = &mended.loaded else { return ask(&nothing(sources)) };
@@ -190,9 +202,15 @@ pub(crate) fn analyse<R>(
         return ask(&TemplateAnalysis { documents, ..nothing(sources) });
     };
     let prepared = Prepared::of(&interpreted, &choice, InputMode::Open, &mut ());
-    let Ok(prepared) = prepared else {
-        let documents = whole(&loaded.template()).into_iter().collect();
-        return ask(&TemplateAnalysis { documents, ..nothing(sources) });
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(found) => {
+            if let Some(further) = reading.open_further(mended, &found) {
+                return analyse(&further, reading, &choice, ask);
+            }
+            let documents = whole(&loaded.template()).into_iter().collect();
+            return ask(&TemplateAnalysis { documents, ..nothing(sources) });
+        }
     };
     let mut documents: Vec<_> = prepared.documents.iter().filter_map(whole).collect();
     let all = choice.beside_profiles(&documents, prepared.sources());

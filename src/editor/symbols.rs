@@ -1,12 +1,13 @@
-//! Finds where names are defined and used, across files.
+//! Finds where names are defined and used, across files. Names of parts of types are found by
+//! [`members`](super::members).
 
 use super::TemplateAnalysis;
 use super::grammar::{MemberKind, NameFamily};
-use super::walk::{TypedEntity, Word, WordRole, walk_as};
-use crate::tosca::types::profile;
+use super::members::MemberName;
+use super::walk::{Word, WordRole, walk_as};
 use crate::tosca::{Family, TypeId};
-use cuvee_text::source::{FileId, Span};
-use cuvee_text::yaml::{Node, Scalar};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -15,8 +16,6 @@ use std::path::Path;
 pub(crate) enum SymbolKey {
     Type(TypeId),
     Named(NameFamily, Box<str>),
-    /// A part of a type, with the type that first has it.
-    Member(TypeId, MemberKind, Box<str>),
 }
 
 /// A name with the places where it stands.
@@ -26,14 +25,22 @@ pub(crate) struct Symbol {
     pub definitions: Vec<Span>,
     /// The words that name it.
     pub uses: Vec<Span>,
+    /// Words that name it in other letters than those of the name, such as `\x41`.
+    pub written_otherwise: Vec<Span>,
     /// The name itself.
     pub name: Box<str>,
 }
 
-/// All names of a template and its types.
+/// All names of a template and its types, but for those of parts of types.
 #[derive(Default)]
 pub(crate) struct Symbols {
     pub by_key: FxHashMap<SymbolKey, Symbol>,
+}
+
+/// The name that stands at a place.
+pub(super) enum NameAtPlace<'s, 'a> {
+    Symbol(&'s SymbolKey, &'s Symbol),
+    Member(MemberName<'a>),
 }
 
 /// A place where a name stands, as it was typed.
@@ -66,165 +73,97 @@ impl Symbol {
 }
 
 impl Symbols {
-    /// Collects the names of the documents of an analysis: those of parts of types, or all others.
-    pub(crate) fn of(analysis: &TemplateAnalysis<'_>, of_members: bool) -> Self {
+    /// Collects the names of the documents of an analysis.
+    pub(crate) fn of(analysis: &TemplateAnalysis<'_>) -> Self {
         let mut symbols = Self::default();
         for &(root, content) in &analysis.roots {
-            walk_as(root, content, &mut |word| {
-                if word.is_member() == of_members {
-                    symbols.define(analysis, word);
-                }
-            });
+            walk_as(root, content, &mut |word| symbols.define(analysis, word));
         }
         for &(root, content) in &analysis.roots {
             walk_as(root, content, &mut |word| {
-                if word.is_member() == of_members
-                    && let Some(key) = named(analysis, &symbols, word)
-                    && let Some(span) = inner(analysis, word.node)
-                {
-                    symbols.by_key.entry(key).or_default().uses.push(span);
+                let Some(key) = named(analysis, &symbols, word) else { return };
+                let symbol = symbols.by_key.entry(key).or_default();
+                match analysis.place(&word) {
+                    Some(span) => symbol.uses.push(span),
+                    None => symbol.written_otherwise.push(word.node.span()),
                 }
             });
         }
         symbols
     }
 
-    fn define(&mut self, analysis: &TemplateAnalysis<'_>, word: Word<'_>) {
+    fn define(&mut self, analysis: &TemplateAnalysis<'_>, word: Word<'_, '_>) {
         let WordRole::Defines(family) = word.role else { return };
-        let (Some(key), Some(span)) = (defined(analysis, family, word), inner(analysis, word.node))
-        else {
-            return;
-        };
+        let Some(key) = key_of(analysis, family, word) else { return };
         let symbol = self.by_key.entry(key).or_default();
-        symbol.definitions.push(span);
         symbol.name = word.node.text().unwrap_or_default().into();
+        match analysis.place(&word) {
+            Some(span) => symbol.definitions.push(span),
+            None => symbol.written_otherwise.push(word.node.span()),
+        }
     }
 
     /// The symbol of which a place is at an offset.
     fn at(&self, file: Span) -> Option<(&SymbolKey, &Symbol, Span)> {
-        let is_there =
-            |span: &Span| span.file == file.file && (span.start..=span.end).contains(&file.start);
+        let is_there = |span: &Span| is_at(*span, file);
         self.by_key
             .iter()
             .find_map(|(key, symbol)| Some((key, symbol, symbol.all().find(is_there)?)))
     }
 }
 
-fn defined(
+/// Whether an offset is in a word or at its end.
+pub(super) fn is_at(word: Span, offset: Span) -> bool {
+    word.file == offset.file && (word.start..=word.end).contains(&offset.start)
+}
+
+fn key_of(
     analysis: &TemplateAnalysis<'_>,
     family: NameFamily,
-    word: Word<'_>,
+    word: Word<'_, '_>,
 ) -> Option<SymbolKey> {
-    let text = word.node.text()?;
+    let text = word.text()?;
     match family {
-        NameFamily::Type(family) => type_named(analysis, family, word.node).map(SymbolKey::Type),
-        NameFamily::Member(kind) => {
-            let file = Some(word.node.span().file);
-            let of = analysis.type_of(file, word.typed?)?;
-            let owner = analysis.owner(of, kind, text)?;
-            Some(SymbolKey::Member(owner, kind, text.into()))
-        }
+        NameFamily::Type(family) => type_named(analysis, family, word).map(SymbolKey::Type),
+        NameFamily::Member(_) => None,
         family => Some(SymbolKey::Named(family, text.into())),
     }
 }
 
-fn type_named(analysis: &TemplateAnalysis<'_>, family: Family, node: Node<'_>) -> Option<TypeId> {
-    analysis.types?.find_in(Some(node.span().file), family, node.text()?)
+fn type_named(
+    analysis: &TemplateAnalysis<'_>,
+    family: Family,
+    word: Word<'_, '_>,
+) -> Option<TypeId> {
+    analysis.types?.find_in(Some(word.node.span().file), family, word.text()?)
 }
 
 /// The name that a word means.
-fn named(analysis: &TemplateAnalysis<'_>, symbols: &Symbols, word: Word<'_>) -> Option<SymbolKey> {
+fn named(
+    analysis: &TemplateAnalysis<'_>,
+    symbols: &Symbols,
+    word: Word<'_, '_>,
+) -> Option<SymbolKey> {
     let WordRole::Names(families) = word.role else { return None };
-    let means = |family: &NameFamily| match defined(analysis, *family, word)? {
+    let means = |family: &NameFamily| match key_of(analysis, *family, word)? {
         key @ SymbolKey::Type(_) => Some(key),
         key => symbols.by_key.contains_key(&key).then_some(key),
     };
-    families.iter().find_map(means)
+    let key = families.iter().find_map(means)?;
+    // Where a part may be named, or a type of parts, a part is meant if there is one.
+    let is_part = word.may_be_member() && analysis.names_part(&word);
+    (!is_part).then_some(key)
 }
 
-/// The place of the text of a scalar, without quotes; none where it is written otherwise.
-pub(super) fn inner(analysis: &TemplateAnalysis<'_>, node: Node<'_>) -> Option<Span> {
-    let (span, text) = (node.span(), node.text()?);
-    let written = analysis.read()?.snippet(span);
-    if written == text {
-        return Some(span);
-    }
-    let quoted = written.get(1..written.len().checked_sub(1)?)?;
-    (quoted == text).then_some(Span { start: span.start + 1, end: span.end - 1, ..span })
-}
-
-impl TemplateAnalysis<'_> {
+impl<'a> TemplateAnalysis<'a> {
     /// All places of the name at an offset of a file, in order.
     pub fn places(&self, path: &Path, offset: usize) -> Vec<SymbolPlace> {
-        let found = self.at(path, offset).map(|(_, symbol, _)| self.places_of(symbol));
-        found.unwrap_or_default()
-    }
-
-    /// What can be renamed at an offset: the place of the name, and the name.
-    ///
-    /// # Errors
-    /// Why nothing can be renamed there.
-    pub fn renamable(&self, path: &Path, offset: usize) -> Result<(Span, String), String> {
-        let nothing = "there is no name of a type, a template, an input or the like here";
-        if let Some(why) = self.file(path).and_then(|file| self.why_fixed(file)) {
-            return Err(why);
+        let found = self.read_span(path, offset).and_then(|at| self.name_at(at));
+        match found {
+            Some((NameAtPlace::Symbol(_, it), _)) => self.places_of(&it.definitions, &it.uses),
+            Some((NameAtPlace::Member(it), _)) => self.places_of(&it.definitions, &it.uses),
+            None => Vec::new(),
         }
-        let (key, symbol, span) = self.at(path, offset).ok_or(nothing)?;
-        if let SymbolKey::Member(_, kind, name) = key {
-            let what = kind.noun();
-            return Err(format!("`{name}` is a {what}: not all places that use it are known"));
-        }
-        if let SymbolKey::Type(id) = key
-            && let Some(types) = self.types
-        {
-            let definition = types.definition(*id);
-            if profile::is_built_in(definition.key.span().file) {
-                let name = definition.name;
-                return Err(format!("`{name}` is a type of TOSCA, so its name stays"));
-            }
-        }
-        if let Some(why) = symbol.all().find_map(|span| self.why_fixed(span.file)) {
-            return Err(format!("`{}` stands elsewhere, too: {why}", symbol.name));
-        }
-        if self.mended.files.iter().any(|file| file.has_lost(&symbol.name)) {
-            let name = &symbol.name;
-            return Err(format!("`{name}` stands in a broken line, too: repair that first"));
-        }
-        let span = self.typed_word(span).ok_or("the line is broken")?;
-        Ok((span, symbol.name.to_string()))
-    }
-
-    /// The changes that rename what is at an offset: places, each with its new text.
-    ///
-    /// # Errors
-    /// Why it cannot be renamed, or not so.
-    pub fn rename(
-        &self,
-        path: &Path,
-        offset: usize,
-        new: &str,
-    ) -> Result<Vec<(Span, String)>, String> {
-        self.renamable(path, offset)?;
-        let Some((key, symbol, _)) = self.at(path, offset) else { return Ok(Vec::new()) };
-        if !is_plain_name(new) {
-            return Err(format!("`{new}` cannot be a name: use letters, digits, `_`, `-` and `.`"));
-        }
-        let is_taken = |(other, it): (&SymbolKey, &Symbol)| {
-            *it.name == *new && family_of(self, other) == family_of(self, key)
-        };
-        if self.symbols().by_key.iter().any(is_taken) {
-            return Err(format!("there is a `{new}` already"));
-        }
-        let mut changes = Vec::new();
-        for SymbolPlace { span, .. } in self.places_of(symbol) {
-            let written = self.sources.snippet(span);
-            // The name of an imported type may stand behind a prefix.
-            let Some(prefix) = written.strip_suffix(&*symbol.name) else {
-                return Err(format!("`{written}` is another name of it, which cannot be changed"));
-            };
-            changes.push((span, format!("{prefix}{new}")));
-        }
-        Ok(changes)
     }
 
     /// The names that the files of the template define, in the order of the files.
@@ -241,111 +180,74 @@ impl TemplateAnalysis<'_> {
         found
     }
 
-    /// Where the name at a place of the text that was read is defined.
-    pub(crate) fn definitions_at(&self, at: Span) -> &[Span] {
-        self.symbol(at).map_or(&[], |(_, symbol, _)| &symbol.definitions)
-    }
-
     /// The family of the name that a word means.
-    pub(crate) fn family_of(&self, word: Word<'_>) -> Option<(NameFamily, bool)> {
+    pub(crate) fn family_of(&self, word: Word<'_, '_>) -> Option<(NameFamily, bool)> {
         let key = named(self, self.symbols(), word)?;
         let is_built_in = match &key {
             SymbolKey::Type(id) => {
                 let types = self.types?;
                 types.place(*id).1.span().file.is_built_in()
             }
-            SymbolKey::Named(..) | SymbolKey::Member(..) => false,
+            SymbolKey::Named(..) => false,
         };
         Some((family_of(self, &key)?, is_built_in))
     }
 
-    /// The name at a place of the text that was read.
-    pub(crate) fn symbol_at(&self, at: Span) -> Option<(&SymbolKey, &str)> {
-        let (key, symbol, _) = self.symbol(at)?;
-        Some((key, &symbol.name))
-    }
-
-    fn at(&self, path: &Path, offset: usize) -> Option<(&SymbolKey, &Symbol, Span)> {
-        self.symbol(self.read_span(path, offset)?)
-    }
-
-    /// The symbol at a place. Parts of types are many, so they are looked for only where one is
-    /// asked for.
-    fn symbol(&self, at: Span) -> Option<(&SymbolKey, &Symbol, Span)> {
-        let is_member = || {
-            let mut found = false;
-            let here = self.roots.iter().filter(|(root, _)| root.document().file() == at.file);
-            here.for_each(|&(root, content)| {
-                walk_as(root, content, &mut |word| {
-                    let span = word.node.span();
-                    let is_here = (span.start..=span.end).contains(&at.start);
-                    found |= is_here && word.is_member();
-                });
-            });
-            found
-        };
-        self.symbols().at(at).or_else(|| {
-            let members = || Symbols::of(self, true);
-            is_member().then(|| self.members.get_or_init(members).at(at)).flatten()
+    /// The name at a place of the text that was read, with the place of its word. Parts of types
+    /// are many, so they are looked for only where one is asked for.
+    pub(super) fn name_at(&self, at: Span) -> Option<(NameAtPlace<'_, 'a>, Span)> {
+        let symbol = self.symbols().at(at);
+        let symbol = symbol.map(|(key, symbol, span)| (NameAtPlace::Symbol(key, symbol), span));
+        symbol.or_else(|| {
+            let member = self.member_at(&[at], None)?;
+            let span = member.places().find(|span| is_at(*span, at))?;
+            Some((NameAtPlace::Member(member), span))
         })
     }
 
-    /// The type of an element that has one type only, or that a definition defines.
-    pub(crate) fn type_of(&self, file: Option<FileId>, entity: TypedEntity<'_>) -> Option<TypeId> {
-        let types = self.types?;
-        if let Some(name) = entity.defines {
-            return types.find_in(file, entity.family, name.text()?);
+    /// The place of a word, without quotes; none where it is written otherwise.
+    pub(super) fn place(&self, word: &Word<'_, '_>) -> Option<Span> {
+        let span = self.inner(word.node)?;
+        let Some((start, end)) = word.piece else { return Some(span) };
+        let at = |offset: usize| Some(span.start + u32::try_from(offset).ok()?);
+        Some(Span { start: at(start)?, end: at(end)?, ..span })
+    }
+
+    /// The place of the text of a scalar, without quotes; none where it is written otherwise.
+    pub(super) fn inner(&self, node: Node<'_>) -> Option<Span> {
+        let (span, text) = (node.span(), node.text()?);
+        let written = self.read()?.snippet(span);
+        if written == text {
+            return Some(span);
         }
-        let name = entity.body.get("type")?;
-        let name = name.as_str().or_else(|| {
-            let mut items = name.items();
-            let only = items.next().filter(|_| items.next().is_none())?;
-            only.as_str().or_else(|| only.entries().next()?.0.text())
-        })?;
-        types.find_in(file, entity.family, name)
+        let quoted = written.get(1..written.len().checked_sub(1)?)?;
+        (quoted == text).then_some(Span { start: span.start + 1, end: span.end - 1, ..span })
     }
 
-    /// The ancestor of a type that first has a part.
-    fn owner(&self, of: TypeId, kind: MemberKind, name: &str) -> Option<TypeId> {
-        let types = self.types?;
-        let has = |id: &TypeId| {
-            let effective = types.effective(*id);
-            match kind {
-                MemberKind::Property => effective.properties.contains_key(name),
-                MemberKind::Attribute => effective.attributes.contains_key(name),
-                MemberKind::Capability => effective.capabilities.contains_key(name),
-                MemberKind::Requirement => effective.requirements.contains_key(name),
-                MemberKind::Interface => effective.interfaces.contains_key(name),
-            }
-        };
-        types.chain(of).take_while(has).last()
-    }
-
-    fn places_of(&self, symbol: &Symbol) -> Vec<SymbolPlace> {
+    pub(super) fn places_of(&self, definitions: &[Span], uses: &[Span]) -> Vec<SymbolPlace> {
         let places = |spans: &[Span], defines: bool| -> Vec<SymbolPlace> {
             let typed = spans.iter().filter_map(|&span| self.typed_word(span));
             typed.map(|span| SymbolPlace { span, defines }).collect()
         };
-        let mut all = places(&symbol.definitions, true);
-        all.extend(places(&symbol.uses, false));
+        let mut all = places(definitions, true);
+        all.extend(places(uses, false));
         all.sort_unstable();
         all.dedup();
         all
     }
 }
 
-fn family_of(analysis: &TemplateAnalysis<'_>, key: &SymbolKey) -> Option<NameFamily> {
+pub(super) fn family_of(analysis: &TemplateAnalysis<'_>, key: &SymbolKey) -> Option<NameFamily> {
     match key {
         SymbolKey::Type(id) => Some(NameFamily::Type(analysis.types?.place(*id).0)),
         SymbolKey::Named(family, _) => Some(*family),
-        SymbolKey::Member(_, kind, _) => Some(NameFamily::Member(*kind)),
     }
 }
 
-/// Whether a text is a name wherever it stands, without quotes.
-fn is_plain_name(text: &str) -> bool {
-    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && text.chars().all(is_inner)
-        && matches!(Scalar::plain(text), Scalar::String(_))
+impl MemberKind {
+    /// Whether parts of two kinds may be called the same way: a property is an attribute, too.
+    pub(super) fn may_be(self, other: Self) -> bool {
+        let has_value = |kind| matches!(kind, Self::Property | Self::Attribute);
+        self == other || has_value(self) && has_value(other)
+    }
 }

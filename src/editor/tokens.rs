@@ -100,8 +100,8 @@ impl TemplateAnalysis<'_> {
         found
     }
 
-    fn token(&self, word: Word<'_>) -> Option<EditorToken> {
-        let text = word.node.text()?;
+    fn token(&self, word: Word<'_, '_>) -> Option<EditorToken> {
+        let text = word.text()?;
         let (mut defines, mut is_built_in) = (false, false);
         let kind = match word.role {
             WordRole::Defines(family) => {
@@ -126,9 +126,12 @@ impl TemplateAnalysis<'_> {
             WordRole::OneOf(_) | WordRole::OptionValue | WordRole::Truth | WordRole::Version => {
                 TokenKind::Word
             }
-            WordRole::Keyname(_) | WordRole::Operator | WordRole::FileName(_) => return None,
+            WordRole::Step => TokenKind::Member,
+            WordRole::Entry if self.names_part(&word) => TokenKind::Member,
+            _ => return None,
         };
-        let span = self.typed_span(word.node.span())?;
+        let place = if word.piece.is_some() { self.place(&word) } else { Some(word.node.span()) };
+        let span = self.typed_span(place?)?;
         Some(EditorToken { span, kind, defines, is_built_in })
     }
 }

@@ -1,9 +1,11 @@
 //! Walks through a file by its grammar, and says of each word what it is.
 
 use super::grammar::{
-    FilePurpose, HeldContent, MapGrammar, MemberKind, NameFamily, RULE, SERVICE, WRAPPED,
+    ARTIFACT, CALL_OPERATION, FILTER, FilePurpose, HeldContent, IMPLEMENTATION, MapGrammar,
+    MemberKind, NODE_TEMPLATES, NameFamily, NamedSubject, RULE, SERVICE, TRIGGER_CONDITION,
+    WRAPPED,
 };
-use crate::tosca::Family;
+use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::syntax::{ExpressionOperator, PresenceOperator};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -17,6 +19,12 @@ pub(crate) enum WordRole {
     Names(&'static [NameFamily]),
     /// A keyname of a map; or a word where the map is expected.
     Keyname(&'static MapGrammar),
+    /// A key in a value, which may name a property of a data type.
+    Entry,
+    /// A step of a path behind the name of an element.
+    Step,
+    /// What implements an operation: an artifact or a file.
+    Implementation,
     /// The keyword of an operator.
     Operator,
     /// The name of an option of variability.
@@ -29,30 +37,83 @@ pub(crate) enum WordRole {
     Version,
     /// The path of a file.
     FileName(FilePurpose),
+    /// A word of which nothing is known.
+    Unknown,
 }
 
 /// A word, with what is around it.
 #[derive(Clone, Copy)]
-pub(crate) struct Word<'n> {
+pub(crate) struct Word<'w, 'n> {
     pub node: Node<'n>,
+    /// The bytes of the text that are the word, where it is only a part of it.
+    pub piece: Option<(usize, usize)>,
     pub role: WordRole,
     /// The map that the word is a key of, or would be; for a value, the map around it.
     pub map: Option<Node<'n>>,
     /// The key whose value the word is.
     pub key: Option<Node<'n>>,
-    /// The element around the word that has a type.
-    pub typed: Option<TypedEntity<'n>>,
     /// Whether the word is a key of a map, or stands alone where a map is expected.
     pub is_key: bool,
+    /// What has the parts that are named around the word.
+    pub holder: Option<&'w Holder<'w, 'n>>,
 }
 
-impl Word<'_> {
-    /// Whether this is the name of a part of a type.
-    pub(crate) fn is_member(&self) -> bool {
-        match self.role {
-            WordRole::Defines(family) => matches!(family, NameFamily::Member(_)),
-            WordRole::Names(families) => member_of(families).is_some(),
-            _ => false,
+/// Something that has parts with names, or is one, with what is around it.
+pub(crate) struct Holder<'w, 'n> {
+    pub kind: HolderKind<'n>,
+    pub of: Option<&'w Holder<'w, 'n>>,
+}
+
+/// What has parts with names.
+#[derive(Clone, Copy)]
+pub(crate) enum HolderKind<'n> {
+    /// An element with a type, or the definition of a type.
+    Entity(TypedEntity<'n>),
+    /// A part of what is around it, with its name and what is below it.
+    Part(MemberKind, &'n str, Option<Node<'n>>),
+    /// Elements of some family with a name.
+    Named(&'static [NameFamily], &'n str),
+    /// A type of some family with this name.
+    Type(Family, Node<'n>),
+    /// What is named in the map around.
+    Subject(NamedSubject, Option<Node<'n>>),
+    /// What has values by this definition.
+    Schema(Node<'n>),
+    /// What is below a key of a value, or in an item of it.
+    Within(Option<&'n str>),
+    /// What is named by the steps of a path before one.
+    Path(PathCall<'n>),
+}
+
+/// The path to a value or an artifact, in a call of a function or the mapping of an output.
+#[derive(Clone, Copy)]
+pub(crate) struct PathCall<'n> {
+    pub kind: PathKind,
+    /// The list of names, or a text with commas between them.
+    pub names: Node<'n>,
+    /// The position of the name that is looked at.
+    pub at: usize,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathKind {
+    Input,
+    Property,
+    Attribute,
+    Artifact,
+    OperationOutput,
+}
+
+impl PathKind {
+    fn of_function(name: &str) -> Option<Self> {
+        match name.strip_prefix('$').unwrap_or(name) {
+            "get_input" => Some(Self::Input),
+            "get_property" => Some(Self::Property),
+            "get_attribute" => Some(Self::Attribute),
+            "get_artifact" => Some(Self::Artifact),
+            "get_operation_output" => Some(Self::OperationOutput),
+            _ => None,
         }
     }
 }
@@ -66,35 +127,124 @@ pub(crate) struct TypedEntity<'n> {
     pub defines: Option<Node<'n>>,
 }
 
+impl<'n> Word<'_, 'n> {
+    /// The text of the word.
+    pub(crate) fn text(&self) -> Option<&'n str> {
+        let text = self.node.text()?;
+        self.piece.map_or(Some(text), |(start, end)| text.get(start..end))
+    }
+
+    /// Whether the word may name a part of a type.
+    pub(crate) fn may_be_member(&self) -> bool {
+        match self.role {
+            WordRole::Defines(family) => matches!(family, NameFamily::Member(_)),
+            WordRole::Names(families) => member_of(families).is_some(),
+            WordRole::Entry | WordRole::Step | WordRole::Implementation | WordRole::Unknown => true,
+            _ => false,
+        }
+    }
+}
+
+impl<'w, 'n> Holder<'w, 'n> {
+    /// This, and what is around it.
+    pub(crate) fn outwards(&'w self) -> impl Iterator<Item = &'w Self> {
+        std::iter::successors(Some(self), |holder| holder.of)
+    }
+
+    /// The innermost element with a type.
+    pub(crate) fn entity(&'w self) -> Option<TypedEntity<'n>> {
+        self.outwards().find_map(|holder| match holder.kind {
+            HolderKind::Entity(entity) => Some(entity),
+            _ => None,
+        })
+    }
+}
+
 /// Says of each word of a service template what it is.
-pub(crate) fn walk<'n>(root: Node<'n>, visit: &mut dyn FnMut(Word<'n>)) {
+pub(crate) fn walk<'n>(root: Node<'n>, visit: &mut dyn FnMut(Word<'_, 'n>)) {
     walk_as(root, HeldContent::Map(&SERVICE), visit);
 }
 
 /// Says of each word of a file that holds this what it is.
-pub(crate) fn walk_as<'n>(root: Node<'n>, content: HeldContent, visit: &mut dyn FnMut(Word<'n>)) {
-    let around = WordSurroundings { map: None, key: None, typed: None };
+pub(crate) fn walk_as<'n>(
+    root: Node<'n>,
+    content: HeldContent,
+    visit: &mut dyn FnMut(Word<'_, 'n>),
+) {
+    let around = WordSurroundings { map: None, key: None, holder: None };
     WordWalker { visit }.content(root, content, around);
 }
 
 #[derive(Clone, Copy)]
-struct WordSurroundings<'n> {
+struct WordSurroundings<'w, 'n> {
     map: Option<Node<'n>>,
     key: Option<Node<'n>>,
-    typed: Option<TypedEntity<'n>>,
+    holder: Option<&'w Holder<'w, 'n>>,
+}
+
+impl<'w, 'n> WordSurroundings<'w, 'n> {
+    fn key(self, key: Node<'n>) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    fn map(self, map: Node<'n>) -> Self {
+        Self { map: Some(map), ..self }
+    }
+
+    /// Something with parts, in what is around.
+    fn holding(self, kind: HolderKind<'n>) -> Holder<'w, 'n> {
+        Holder { kind, of: self.holder }
+    }
+
+    /// The same within something with parts.
+    fn within<'h>(self, holder: &'h Holder<'h, 'n>) -> WordSurroundings<'h, 'n>
+    where
+        'w: 'h,
+    {
+        WordSurroundings { map: self.map, key: self.key, holder: Some(holder) }
+    }
 }
 
 struct WordWalker<'v, 'n> {
-    visit: &'v mut dyn FnMut(Word<'n>),
+    visit: &'v mut dyn FnMut(Word<'_, 'n>),
 }
 
 impl<'n> WordWalker<'_, 'n> {
-    fn word(&mut self, node: Node<'n>, role: WordRole, is_key: bool, around: WordSurroundings<'n>) {
-        let WordSurroundings { map, key, typed } = around;
-        (self.visit)(Word { node, role, map, key, typed, is_key });
+    fn word(
+        &mut self,
+        node: Node<'n>,
+        role: WordRole,
+        is_key: bool,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let WordSurroundings { map, key, holder } = around;
+        (self.visit)(Word { node, piece: None, role, map, key, is_key, holder });
     }
 
-    fn content(&mut self, node: Node<'n>, content: HeldContent, around: WordSurroundings<'n>) {
+    /// A word that names something and is not a key.
+    fn name(
+        &mut self,
+        node: Node<'n>,
+        families: &'static [NameFamily],
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        self.word(node, WordRole::Names(families), false, around);
+    }
+
+    /// A word that is a piece of a text.
+    fn piece(
+        &mut self,
+        node: Node<'n>,
+        piece: (usize, usize),
+        role: WordRole,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let WordSurroundings { map, key, holder } = around;
+        let piece = Some(piece);
+        (self.visit)(Word { node, piece, role, map, key, is_key: false, holder });
+    }
+
+    fn content(&mut self, node: Node<'n>, content: HeldContent, around: WordSurroundings<'_, 'n>) {
         let is_scalar = node.kind() == NodeKind::Scalar;
         match content {
             HeldContent::Map(grammar) => self.map(node, grammar, around),
@@ -111,63 +261,94 @@ impl<'n> WordWalker<'_, 'n> {
             HeldContent::List(below) => {
                 node.items().for_each(|item| self.content(item, *below, around));
             }
-            HeldContent::Name(families) if is_scalar => {
-                self.word(node, WordRole::Names(families), false, around);
+            HeldContent::Name(families) | HeldContent::NameOr(families, _) if is_scalar => {
+                self.name(node, families, around);
             }
             // Of a part of an element, the first name is that of the element.
             HeldContent::Name(families) => {
                 let first = node.items().next().filter(|item| item.kind() == NodeKind::Scalar);
-                if let Some(first) = first {
-                    self.word(first, WordRole::Names(families), false, around);
-                }
-            }
-            HeldContent::NameOr(families, _) if is_scalar => {
-                self.word(node, WordRole::Names(families), false, around);
+                first.into_iter().for_each(|first| self.name(first, families, around));
             }
             HeldContent::NameOr(_, below) => self.content(node, *below, around),
             HeldContent::Alternatives(families, grammar) => {
                 self.alternatives(node, families, grammar, around);
             }
-            HeldContent::Condition => self.condition(node, around),
-            HeldContent::File(file) | HeldContent::FileOr(file, _) if is_scalar => {
-                self.word(node, WordRole::FileName(file), false, around);
+            HeldContent::About(subject, below) => {
+                let holder = around.holding(HolderKind::Subject(subject, around.map));
+                self.content(node, *below, around.within(&holder));
             }
-            HeldContent::FileOr(_, grammar) => self.map(node, grammar, around),
+            HeldContent::Condition => self.condition(node, around),
             HeldContent::Value => self.value(node, around),
             HeldContent::Assigned if is_wrapped(node) => self.map(node, &WRAPPED, around),
-            HeldContent::Assigned => self.value(node, around),
+            HeldContent::Parameter(grammar) if node.get("type").is_some() => {
+                self.map(node, grammar, around);
+            }
+            HeldContent::Assigned | HeldContent::Parameter(_) => self.value(node, around),
             HeldContent::Options => self.options(node, around),
-            HeldContent::Rules => {
-                let lists = node.entries().map(|(_, list)| list);
-                for item in lists.chain([node]).flat_map(Node::items) {
-                    // Names of files with rules may stand in their place.
-                    if item.kind() == NodeKind::Mapping {
-                        self.map(item, &RULE, around);
-                    }
-                }
-            }
-            HeldContent::Words(words) if is_scalar => {
-                self.word(node, WordRole::OneOf(words), false, around);
-            }
-            HeldContent::Truth if is_scalar => self.word(node, WordRole::Truth, false, around),
-            HeldContent::Version if is_scalar => self.word(node, WordRole::Version, false, around),
-            _ => {}
+            HeldContent::Rules => self.rules(node, around),
+            HeldContent::Any => self.unknown(node, around),
+            HeldContent::Plain => {}
+            _ if is_scalar => self.scalar(node, content, around),
+            _ => self.behaviour(node, content, around),
         }
     }
 
-    fn map(&mut self, node: Node<'n>, grammar: &'static MapGrammar, around: WordSurroundings<'n>) {
-        let entity = |family, defines| TypedEntity { family, body: node, defines };
+    /// A scalar that is one of some words, or names a file.
+    fn scalar(&mut self, node: Node<'n>, content: HeldContent, around: WordSurroundings<'_, 'n>) {
+        let role = match content {
+            HeldContent::File(file) | HeldContent::FileOr(file, _) => WordRole::FileName(file),
+            HeldContent::Words(words) => WordRole::OneOf(words),
+            HeldContent::Truth => WordRole::Truth,
+            HeldContent::Version => WordRole::Version,
+            _ => return self.behaviour(node, content, around),
+        };
+        self.word(node, role, false, around);
+    }
+
+    fn map(
+        &mut self,
+        node: Node<'n>,
+        grammar: &'static MapGrammar,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let entity =
+            |family, defines| HolderKind::Entity(TypedEntity { family, body: node, defines });
         let defines = grammar.defines.and_then(|family| Some(entity(family, Some(around.key?))));
         let typed = grammar.typed.map(|family| entity(family, None)).or(defines);
-        let around =
-            WordSurroundings { map: Some(node), key: around.key, typed: typed.or(around.typed) };
+        let kind = typed.or(grammar.is_schema.then_some(HolderKind::Schema(node)));
+        match kind {
+            Some(kind) => {
+                let holder = around.holding(kind);
+                self.entries(node, grammar, around.map(node).within(&holder));
+            }
+            None => self.entries(node, grammar, around.map(node)),
+        }
+    }
+
+    fn entries(
+        &mut self,
+        node: Node<'n>,
+        grammar: &'static MapGrammar,
+        around: WordSurroundings<'_, 'n>,
+    ) {
         if node.kind() == NodeKind::Scalar {
             return self.word(node, WordRole::Keyname(grammar), true, around);
         }
+        let others = grammar.others(node);
         for (key, value) in node.entries() {
-            self.word(key, WordRole::Keyname(grammar), true, around);
-            let below = key.text().map_or(HeldContent::Any, |key| grammar.below(key));
-            self.content(value, below, WordSurroundings { key: Some(key), ..around });
+            let text = key.text().unwrap_or_default();
+            match others {
+                Some(HeldContent::Defined(family, below)) if !grammar.has(text) => {
+                    self.entry((key, value), WordRole::Defines(family), *below, around);
+                }
+                Some(HeldContent::Named(families, below)) if !grammar.has(text) => {
+                    self.entry((key, value), WordRole::Names(families), *below, around);
+                }
+                _ => {
+                    self.word(key, WordRole::Keyname(grammar), true, around);
+                    self.content(value, grammar.below(text), around.key(key));
+                }
+            }
         }
     }
 
@@ -177,21 +358,53 @@ impl<'n> WordWalker<'_, 'n> {
         node: Node<'n>,
         role: WordRole,
         below: HeldContent,
-        around: WordSurroundings<'n>,
+        around: WordSurroundings<'_, 'n>,
     ) {
+        let own = around.map(node);
         if node.kind() == NodeKind::Scalar {
-            return self.word(node, role, true, WordSurroundings { map: Some(node), ..around });
+            return self.word(node, role, true, own);
         }
         let maps = node.items().chain((node.kind() == NodeKind::Mapping).then_some(node));
         for map in maps {
-            let own = WordSurroundings { map: Some(node), ..around };
             if map.kind() == NodeKind::Scalar {
                 self.word(map, role, true, own);
             }
-            for (key, value) in map.entries() {
-                self.word(key, role, true, own);
-                self.content(value, below, WordSurroundings { key: Some(key), ..around });
+            for entry in map.entries() {
+                self.entry(entry, role, below, own);
             }
+        }
+    }
+
+    /// A key that is a name, with what is below it.
+    fn entry(
+        &mut self,
+        (key, value): (Node<'n>, Node<'n>),
+        role: WordRole,
+        below: HeldContent,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        // Of a group of mappings, such as `[service, 2]`, the first is the name.
+        let name = if key.kind() == NodeKind::Sequence { key.items().next() } else { Some(key) };
+        let Some(name) = name else { return };
+        self.word(name, role, true, around);
+        let family = match role {
+            WordRole::Defines(family) => Some(family),
+            WordRole::Names(families) => families.first().copied(),
+            _ => None,
+        };
+        let kind = match (family, name.text()) {
+            (Some(NameFamily::Member(kind)), Some(text)) => {
+                Some(HolderKind::Part(kind, text, Some(value)))
+            }
+            (Some(NameFamily::Type(family)), Some(_)) => Some(HolderKind::Type(family, name)),
+            _ => None,
+        };
+        match kind {
+            Some(kind) => {
+                let holder = around.holding(kind);
+                self.content(value, below, around.key(key).within(&holder));
+            }
+            None => self.content(value, below, around.key(key)),
         }
     }
 
@@ -200,7 +413,7 @@ impl<'n> WordWalker<'_, 'n> {
         node: Node<'n>,
         families: &'static [NameFamily],
         grammar: &'static MapGrammar,
-        around: WordSurroundings<'n>,
+        around: WordSurroundings<'_, 'n>,
     ) {
         let role = WordRole::Names(families);
         let all = node.items().chain((node.kind() != NodeKind::Sequence).then_some(node));
@@ -209,14 +422,51 @@ impl<'n> WordWalker<'_, 'n> {
                 self.word(one, role, false, around);
             }
             for (key, value) in one.entries() {
-                self.word(key, role, true, WordSurroundings { map: Some(one), ..around });
-                self.map(value, grammar, WordSurroundings { key: Some(key), ..around });
+                self.word(key, role, true, around.map(one));
+                self.map(value, grammar, around.key(key));
             }
         }
     }
 
-    fn condition(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
-        let own = WordSurroundings { map: Some(node), ..around };
+    fn rules(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        let lists = node.entries().map(|(_, list)| list);
+        for item in lists.chain([node]).flat_map(Node::items) {
+            // Names of files with rules may stand in their place.
+            if item.kind() == NodeKind::Mapping {
+                self.map(item, &RULE, around);
+            }
+        }
+    }
+
+    fn options(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        let around = around.map(node);
+        if node.kind() == NodeKind::Scalar {
+            return self.word(node, WordRole::OptionName, true, around);
+        }
+        for (key, value) in node.entries() {
+            self.word(key, WordRole::OptionName, true, around);
+            if value.kind() == NodeKind::Scalar {
+                self.word(value, WordRole::OptionValue, false, around.key(key));
+            }
+        }
+    }
+
+    /// All words of something of which nothing is known.
+    fn unknown(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        if node.kind() == NodeKind::Scalar {
+            return self.word(node, WordRole::Unknown, false, around);
+        }
+        node.items().for_each(|item| self.unknown(item, around));
+        for (key, value) in node.entries() {
+            self.unknown(key, around);
+            self.unknown(value, around.key(key));
+        }
+    }
+
+    // Conditions.
+
+    fn condition(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        let own = around.map(node);
         if node.kind() == NodeKind::Scalar {
             return self.word(node, WordRole::Operator, true, own);
         }
@@ -224,7 +474,7 @@ impl<'n> WordWalker<'_, 'n> {
         for (key, operand) in node.entries() {
             self.word(key, WordRole::Operator, true, own);
             let operator = key.text().and_then(ExpressionOperator::from_keyword);
-            self.operand(operator, operand, WordSurroundings { key: Some(key), ..around });
+            self.operand(operator, operand, around.key(key));
         }
     }
 
@@ -232,97 +482,340 @@ impl<'n> WordWalker<'_, 'n> {
         &mut self,
         operator: Option<ExpressionOperator>,
         operand: Node<'n>,
-        around: WordSurroundings<'n>,
+        around: WordSurroundings<'_, 'n>,
     ) {
         let names: &[NameFamily] = match operator {
             Some(ExpressionOperator::Input) => &[NameFamily::VariabilityInput],
             Some(ExpressionOperator::Named(_)) => &[NameFamily::Expression],
-            Some(ExpressionOperator::Presence(operator)) => of_presence(operator),
+            Some(ExpressionOperator::Presence(operator)) => {
+                return self.presence(operator, operand, around);
+            }
             Some(ExpressionOperator::Logical(_)) => return self.condition(operand, around),
             Some(ExpressionOperator::Value(_)) | None => return self.operands(operand, around),
         };
-        // Of an element in another one, the first name is that of the other one.
         let first = operand.items().next().unwrap_or(operand);
         if first.kind() == NodeKind::Scalar {
-            self.word(first, WordRole::Names(names), false, around);
+            self.name(first, names, around);
         }
     }
 
+    /// The names of an element, each of one within the one before.
+    fn presence(
+        &mut self,
+        operator: PresenceOperator,
+        operand: Node<'n>,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let all = operand.items().chain((operand.kind() == NodeKind::Scalar).then_some(operand));
+        let mut names = all.zip(operator.path());
+        let Some((first, kind)) = names.next() else { return };
+        let families = elements(*kind);
+        if first.kind() == NodeKind::Scalar {
+            self.name(first, families, around);
+        }
+        let holder = HolderKind::Named(families, first.text().unwrap_or_default());
+        self.presence_within(&mut names, around.within(&around.holding(holder)));
+    }
+
+    fn presence_within(
+        &mut self,
+        names: &mut dyn Iterator<Item = (Node<'n>, &'static ElementKind)>,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let Some((name, kind)) = names.next() else { return };
+        let kind = match kind {
+            ElementKind::Relation => MemberKind::Requirement,
+            ElementKind::Artifact => MemberKind::Artifact,
+            ElementKind::Property => MemberKind::Property,
+            _ => return,
+        };
+        if name.kind() == NodeKind::Scalar {
+            self.name(name, kind.names(), around);
+        }
+        let holder = HolderKind::Part(kind, name.text().unwrap_or_default(), None);
+        self.presence_within(names, around.within(&around.holding(holder)));
+    }
+
     /// Operands that may be values.
-    fn operands(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
+    fn operands(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
         node.items().for_each(|item| self.operands(item, around));
         if node.kind() == NodeKind::Mapping {
             self.condition(node, around);
         }
     }
 
+    // Values.
+
     /// A value, in which functions name inputs and nodes, and conditions may be beside it.
-    fn value(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
-        node.items().for_each(|item| self.value(item, around));
+    fn value(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        let item = around.holding(HolderKind::Within(None));
+        node.items().for_each(|it| self.value(it, around.within(&item)));
         for (key, value) in node.entries() {
-            let own = WordSurroundings { map: Some(node), key: Some(key), ..around };
-            let names: &[NameFamily] = match key.text() {
-                Some("get_input") => &[NameFamily::Input],
-                Some(
-                    "get_property" | "get_attribute" | "get_artifact" | "get_operation_output",
-                ) => &[NameFamily::Node],
-                Some("conditions" | "expression") => {
-                    self.condition(value, own);
-                    continue;
+            let (own, text) = (around.map(node).key(key), key.text().unwrap_or_default());
+            match PathKind::of_function(text) {
+                Some(kind) => self.path(kind, value, own),
+                None if matches!(text, "conditions" | "expression") => self.condition(value, own),
+                None if matches!(text, "get_nodes_of_type" | "$get_nodes_of_type") => {
+                    let name = HeldContent::Name(&[NameFamily::Type(Family::Node)]);
+                    self.content(value, name, own);
                 }
-                _ => {
-                    self.value(value, around);
-                    continue;
+                None => {
+                    self.word(key, WordRole::Entry, true, around.map(node));
+                    let below = around.holding(HolderKind::Within(Some(text)));
+                    self.value(value, around.within(&below));
                 }
-            };
-            let first = value.items().next().unwrap_or(value);
-            if first.kind() == NodeKind::Scalar {
-                self.word(first, WordRole::Names(names), false, own);
             }
-            value.items().skip(1).for_each(|item| self.value(item, around));
         }
     }
 
-    fn options(&mut self, node: Node<'n>, around: WordSurroundings<'n>) {
-        let around = WordSurroundings { map: Some(node), ..around };
-        if node.kind() == NodeKind::Scalar {
-            return self.word(node, WordRole::OptionName, true, around);
+    /// The names that lead to something: that of an element, and those of parts.
+    fn path(&mut self, kind: PathKind, names: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        let first: &[NameFamily] = match kind {
+            PathKind::Input => &[NameFamily::Input],
+            _ => &[NameFamily::Node, NameFamily::Relationship, NameFamily::Group],
+        };
+        if names.kind() == NodeKind::Scalar {
+            return self.joined_path(kind, names, first, around);
         }
-        for (key, value) in node.entries() {
-            self.word(key, WordRole::OptionName, true, around);
-            if value.kind() == NodeKind::Scalar {
-                let around = WordSurroundings { key: Some(key), ..around };
-                self.word(value, WordRole::OptionValue, false, around);
+        for (at, name) in names.items().enumerate() {
+            match (at, name.kind()) {
+                (0, NodeKind::Scalar) => self.name(name, first, around),
+                (_, NodeKind::Scalar) => {
+                    let path = around.holding(HolderKind::Path(PathCall { kind, names, at }));
+                    self.word(name, WordRole::Step, false, around.within(&path));
+                }
+                _ => self.value(name, around),
             }
         }
     }
+
+    /// A path in one text, in which commas separate names.
+    fn joined_path(
+        &mut self,
+        kind: PathKind,
+        names: Node<'n>,
+        first: &'static [NameFamily],
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let text = names.text().unwrap_or_default();
+        if kind != PathKind::OperationOutput || !text.contains(',') {
+            return self.name(names, first, around);
+        }
+        let mut start = 0;
+        for (at, name) in text.split(',').enumerate() {
+            let from = start + (name.len() - name.trim_start().len());
+            let piece = (from, from + name.trim().len());
+            start += name.len() + 1;
+            let path = around.holding(HolderKind::Path(PathCall { kind, names, at }));
+            let role = if at == 0 { WordRole::Names(first) } else { WordRole::Step };
+            self.piece(names, piece, role, around.within(&path));
+        }
+    }
+}
+
+/// What is said of behaviour, and of mappings.
+impl<'n> WordWalker<'_, 'n> {
+    fn behaviour(
+        &mut self,
+        node: Node<'n>,
+        content: HeldContent,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let is_scalar = node.kind() == NodeKind::Scalar;
+        match content {
+            HeldContent::FileOr(_, grammar) => self.map(node, grammar, around),
+            HeldContent::Implementation if is_scalar => {
+                self.word(node, WordRole::Implementation, false, around);
+            }
+            // The definition of an artifact may stand in its place.
+            HeldContent::Implementation if node.get("file").is_some() => {
+                self.map(node, &ARTIFACT, around);
+            }
+            HeldContent::Implementation => {
+                self.map(node, &IMPLEMENTATION, around);
+            }
+            HeldContent::Operation(_) if is_scalar && !node.is_null() => {
+                self.word(node, WordRole::Implementation, false, around);
+            }
+            HeldContent::Operation(grammar) => self.map(node, grammar, around),
+            HeldContent::CalledOperation if is_scalar => self.called_operation(node, around),
+            HeldContent::CalledOperation => {
+                self.map(node, &CALL_OPERATION, around);
+            }
+            HeldContent::Outputs => {
+                for (_, path) in node.entries() {
+                    self.path(PathKind::Attribute, path, around);
+                }
+            }
+            HeldContent::Constraints => self.constraints(node, around),
+            HeldContent::Filter if is_of_2_0(node) => self.value(node, around),
+            HeldContent::Filter => self.map(node, &FILTER, around),
+            HeldContent::Assertions | HeldContent::TriggerCondition if is_of_2_0(node) => {
+                self.value(node, around);
+            }
+            HeldContent::TriggerCondition => {
+                let is_known = |(key, _): (Node<'n>, _)| {
+                    key.text().is_some_and(|it| TRIGGER_CONDITION.has(it))
+                };
+                match is_scalar || node.entries().any(is_known) {
+                    true => self.map(node, &TRIGGER_CONDITION, around),
+                    false => self.assertions(node, around),
+                }
+            }
+            HeldContent::Assertions => self.assertions(node, around),
+            HeldContent::Mapped(kind, others) => self.mapped(node, kind, others, around),
+            HeldContent::MappedInterface => self.mapped_interface(node, around),
+            _ => {}
+        }
+    }
+
+    /// Clauses that a value has to fulfil: what they compare it with is such a value.
+    fn constraints(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        node.items().for_each(|item| self.constraints(item, around));
+        for (_, operand) in node.entries() {
+            match operand.kind() {
+                NodeKind::Sequence => operand.items().for_each(|item| self.value(item, around)),
+                _ => self.value(operand, around),
+            }
+        }
+    }
+
+    /// Clauses over attributes.
+    fn assertions(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        if node.kind() == NodeKind::Scalar {
+            return self.word(node, WordRole::Names(ATTRIBUTES), true, around.map(node));
+        }
+        node.items().for_each(|item| self.assertions(item, around));
+        for (key, value) in node.entries() {
+            match key.text() {
+                Some("and" | "or" | "not" | "assert") => self.assertions(value, around.key(key)),
+                _ => self.entry(
+                    (key, value),
+                    WordRole::Names(ATTRIBUTES),
+                    HeldContent::Constraints,
+                    around.map(node),
+                ),
+            }
+        }
+    }
+
+    /// An operation, with its interface before the last dot.
+    fn called_operation(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        let text = node.text().unwrap_or_default();
+        let operations = MemberKind::Operation.names();
+        let Some((interface, _)) = text.rsplit_once('.') else {
+            let holder = around.holding(HolderKind::Part(MemberKind::Interface, "", None));
+            return self.name(node, operations, around.within(&holder));
+        };
+        let role = WordRole::Names(MemberKind::Interface.names());
+        self.piece(node, (0, interface.len()), role, around);
+        let holder = around.holding(HolderKind::Part(MemberKind::Interface, interface, None));
+        let piece = (interface.len() + 1, text.len());
+        self.piece(node, piece, WordRole::Names(operations), around.within(&holder));
+    }
+
+    /// What a part is mapped to: a part of a node, something else with one name, or several.
+    fn mapped(
+        &mut self,
+        node: Node<'n>,
+        kind: MemberKind,
+        others: &'static [NameFamily],
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let is_name = |item: Node<'n>| item.kind() == NodeKind::Scalar;
+        let items: Vec<_> = node.items().collect();
+        match (node.kind(), items.as_slice()) {
+            (NodeKind::Scalar, _) => self.name(node, others, around),
+            (NodeKind::Mapping, _) => self.map(node, kind.mapping(), around),
+            (_, [name]) if is_name(*name) => self.name(*name, others, around),
+            (_, [name, part]) if is_name(*name) && is_name(*part) => {
+                self.name(*name, NODE_TEMPLATES, around);
+                self.part_of((*name, kind), *part, around);
+            }
+            // A requirement may be mapped to several.
+            _ => items.into_iter().for_each(|item| self.mapped(item, kind, others, around)),
+        }
+    }
+
+    /// The name of a part of a node.
+    fn part_of(
+        &mut self,
+        (node, kind): (Node<'n>, MemberKind),
+        part: Node<'n>,
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let name = node.text().unwrap_or_default();
+        let holder = around.holding(HolderKind::Named(NODE_TEMPLATES, name));
+        self.name(part, kind.names(), around.within(&holder));
+    }
+
+    /// What an interface is mapped to: one of a node, or workflows and operations of nodes.
+    fn mapped_interface(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        for (key, target) in node.entries() {
+            let own = around.map(node).key(key);
+            self.word(key, WordRole::Names(MemberKind::Operation.names()), true, own);
+            match target.kind() {
+                NodeKind::Scalar => self.mapped_operation(target, own),
+                _ => self.mapped_interface(target, own),
+            }
+        }
+        let names: Vec<_> = node.items().filter(|it| it.kind() == NodeKind::Scalar).collect();
+        let [name, interface, rest @ ..] = names.as_slice() else { return };
+        self.name(*name, NODE_TEMPLATES, around);
+        self.part_of((*name, MemberKind::Interface), *interface, around);
+        let node =
+            around.holding(HolderKind::Named(NODE_TEMPLATES, name.text().unwrap_or_default()));
+        let (around, interface) = (around.within(&node), interface.text().unwrap_or_default());
+        let holder = around.holding(HolderKind::Part(MemberKind::Interface, interface, None));
+        for operation in rest {
+            self.name(*operation, MemberKind::Operation.names(), around.within(&holder));
+        }
+    }
+
+    /// A workflow, or an operation of a node, of which dots separate the names.
+    fn mapped_operation(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        self.name(node, &[NameFamily::Workflow], around);
+        let mut start = 0;
+        for piece in node.text().unwrap_or_default().split_inclusive('.') {
+            let end = start + piece.trim_end_matches('.').len();
+            if piece.len() < node.text().map_or(0, str::len) {
+                self.piece(node, (start, end), WordRole::Unknown, around);
+            }
+            start += piece.len();
+        }
+    }
+}
+
+const ATTRIBUTES: &[NameFamily] = &[NameFamily::Member(MemberKind::Attribute)];
+
+fn is_of_2_0(node: Node<'_>) -> bool {
+    v2_0::is_of(node.document())
 }
 
 /// Whether all keys of a map say more of a property, or are about to be written.
 fn is_wrapped(node: Node<'_>) -> bool {
-    let names = WRAPPED.names(false);
     let is_word = |(key, value): (Node<'_>, Node<'_>)| {
-        value.is_null() || key.text().is_some_and(|key| names.contains(&key))
+        value.is_null() || key.text().is_some_and(|key| WRAPPED.has(key))
     };
     node.entries().next().is_some() && node.entries().all(is_word)
 }
 
-/// What the first operand of a presence operator names.
-fn of_presence(operator: PresenceOperator) -> &'static [NameFamily] {
-    match operator.path().first() {
-        Some(ElementKind::Node) => &[NameFamily::Node],
-        Some(ElementKind::Group) => &[NameFamily::Group],
-        Some(ElementKind::Policy) => &[NameFamily::Policy],
-        Some(ElementKind::Input) => &[NameFamily::Input],
-        Some(ElementKind::Output) => &[NameFamily::Output],
+/// What has the name of an element of this kind.
+fn elements(kind: ElementKind) -> &'static [NameFamily] {
+    match kind {
+        ElementKind::Node => NODE_TEMPLATES,
+        ElementKind::Group => &[NameFamily::Group],
+        ElementKind::Policy => &[NameFamily::Policy],
+        ElementKind::Input => &[NameFamily::Input],
+        ElementKind::Output => &[NameFamily::Output],
         _ => &[],
     }
 }
 
-/// Whether a key is for a part of a type.
+/// The kind of part that a name may be one of.
 pub(crate) fn member_of(families: &[NameFamily]) -> Option<MemberKind> {
-    match families {
-        [NameFamily::Member(kind)] => Some(*kind),
+    families.iter().find_map(|family| match family {
+        NameFamily::Member(kind) => Some(*kind),
         _ => None,
-    }
+    })
 }

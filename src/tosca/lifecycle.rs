@@ -140,6 +140,29 @@ impl LifecycleOperation {
     pub const STANDARD: [Self; 5] =
         [Self::Create, Self::Configure, Self::Start, Self::Stop, Self::Delete];
 
+    const RELATIONSHIP: [Self; 9] = [
+        Self::PreConfigureSource,
+        Self::PreConfigureTarget,
+        Self::PostConfigureSource,
+        Self::PostConfigureTarget,
+        Self::AddTarget,
+        Self::AddSource,
+        Self::TargetChanged,
+        Self::RemoveTarget,
+        Self::RemoveSource,
+    ];
+
+    /// The operation that has this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let all = Self::STANDARD.into_iter().chain(Self::RELATIONSHIP);
+        all.into_iter().find(|operation| operation.as_str() == name)
+    }
+
+    /// Whether an interface of this name has such operations.
+    pub(crate) fn has_interface(name: &str) -> bool {
+        [Self::Create, Self::AddTarget].iter().any(|operation| operation.interface() == name)
+    }
+
     /// The name of the operation in TOSCA.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -200,7 +200,7 @@ fn what_is_cancelled_is_answered() {
     client.shut_down();
 }
 
-/// Parts of types are found where templates assign them, across files, and keep their names.
+/// Parts of types are found where templates assign them, across files, and renamed.
 #[test]
 fn parts_of_types_are_found() {
     let folder = tempdir().unwrap();
@@ -224,9 +224,76 @@ fn parts_of_types_are_found() {
     assert_eq!(lines(&found), [6, 7], "{found}");
     let hover = client.request("textDocument/hover", place.clone()).unwrap();
     assert_eq!(hover["contents"]["value"], "**port**: integer (property of Shop)");
-    let why =
-        client.request("textDocument/rename", with(place, "newName", json!("door"))).unwrap_err();
-    let why = why["message"].as_str().unwrap();
-    assert_eq!(why, "`port` is a property: not all places that use it are known");
+    let edit =
+        client.request("textDocument/rename", with(place, "newName", json!("door"))).unwrap();
+    let edited = |name: &str| -> Vec<u64> {
+        let edits = edit["changes"][client.uri(name)].as_array().unwrap().iter();
+        edits.map(|it| it["range"]["start"]["line"].as_u64().unwrap()).collect()
+    };
+    assert_eq!((edited("types.yaml"), edited("shop.yaml")), (vec![5, 8], vec![6, 7]));
+    client.shut_down();
+}
+
+/// Renaming in a file of types changes every file of the workspace that has the name, whether it is
+/// open or imports the types through other files; and nothing where a file outside of it has it.
+#[test]
+fn renaming_reaches_the_workspace() {
+    let folder = tempdir().unwrap();
+    let work = folder.path().join("work");
+    std::fs::create_dir_all(work.join("deep/.hidden")).unwrap();
+    let importing = |file: &str, rest: &str| {
+        format!("tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [{file}]\n{rest}")
+    };
+    let node = "topology_template: {node_templates: {a: {type: Shop, properties: {port: 1}}}}\n";
+    let files = [
+        ("types.yaml", TYPES.to_owned()),
+        ("more.yaml", importing("types.yaml", "")),
+        ("deep/one.yaml", importing("../more.yaml", node)),
+        ("deep/two.yml", importing("../types.yaml", node)),
+        ("deep/other.yaml", importing("../more.yaml", "").replace("imports", "# port\nimports")),
+        ("deep/.hidden/kept.yaml", importing("../../types.yaml", node)),
+        ("deep/note.yaml", "port: 1\n".to_owned()),
+        // What is open counts, and not what is saved.
+        ("deep/open.yaml", importing("../more.yaml", "")),
+    ];
+    for (name, text) in &files {
+        std::fs::write(work.join(name), text).unwrap();
+    }
+    let mut client = Client::new(folder.path());
+    let added = json!({ "event": { "added": [{ "uri": client.uri("work"), "name": "work" }], "removed": [] } });
+    client.notify("workspace/didChangeWorkspaceFolders", added);
+    client.open("work/types.yaml", TYPES);
+    client.open("work/deep/open.yaml", &importing("../more.yaml", node));
+    let place = json!({ "line": 5, "character": 19 });
+    let rename = |client: &Client, name: &str, position: &Value| json!({ "textDocument": { "uri": client.uri(name) }, "position": position, "newName": "door" });
+    let asked = rename(&client, "work/types.yaml", &place);
+    let edit = client.request("textDocument/rename", asked.clone()).unwrap();
+    let changed: Vec<_> = edit["changes"].as_object().unwrap().keys().cloned().collect();
+    let expected = ["deep/one.yaml", "deep/open.yaml", "deep/two.yml", "types.yaml"];
+    assert_eq!(changed, expected.map(|name| client.uri(&format!("work/{name}"))));
+    let two = &edit["changes"][client.uri("work/deep/two.yml")];
+    assert_eq!(two[0]["range"]["start"], json!({ "line": 2, "character": 66 }));
+    // A file of which nothing is known.
+    let unknown = work.join("unknown.yaml");
+    let text = importing("types.yaml", node).replace("simple_yaml_1_3", "9");
+    std::fs::write(&unknown, text).unwrap();
+    let why = client.request("textDocument/rename", asked.clone()).unwrap_err();
+    let path = client.folder.join("work/unknown.yaml");
+    assert_eq!(
+        why["message"],
+        format!("`port` may stand in `{}`, which cannot be read", path.display())
+    );
+    std::fs::remove_file(&unknown).unwrap();
+    // A type that the workspace does not have.
+    std::fs::write(folder.path().join("outer.yaml"), TYPES).unwrap();
+    let shop = importing("../outer.yaml", node);
+    client.open("work/shop.yaml", &shop);
+    let position = json!({ "line": 2, "character": 66 });
+    let asked = rename(&client, "work/shop.yaml", &position);
+    let why = client.request("textDocument/rename", asked).unwrap_err();
+    let outer = client.folder.join("outer.yaml");
+    let expected =
+        format!("`port` stands in `{}`, too, which is outside of the workspace", outer.display());
+    assert_eq!(why["message"], expected);
     client.shut_down();
 }

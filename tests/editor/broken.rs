@@ -84,6 +84,98 @@ fn types_are_known_in_broken_lines() {
     }
 }
 
+/// Lines that are broken somewhere else than at the cursor.
+const ELSEWHERE: &[&str] = &[
+    "    x: {type: Shop\n",
+    "    x: {type: \"Shop\n",
+    "    x: {type: 'Shop, properties: {port: 1}}\n",
+    "    x: {type: [Shop\n",
+    "    x:\n      type: Shop\n      properties: {port: 1\n",
+    "    x:\n      type: Shop\n      properties:\n        port 1\n",
+    "    x:\n      type: \"Shop\n",
+    "    x: Shop: }\n",
+    "    x: {type: Shop}}\n",
+    "    x:\n      type: Shop\n     properties: {}\n",
+    "    x: {type: Shop, properties: {port: {get_input: [\n",
+    "    x\n",
+    "    x:\n\ttype: Shop\n",
+    "    x: {type: Shop, \n",
+];
+
+/// What is broken before the cursor or behind it, in this file or in an imported one, hides nothing
+/// at the cursor.
+#[test]
+fn two_broken_lines_hide_nothing_of_each_other() {
+    let mut missed = Vec::new();
+    for (what, line) in BROKEN.iter().filter(|(_, line)| !line.contains("b: {type: [")) {
+        let line = if line.ends_with('\n') { (*line).to_owned() } else { format!("{line}\n") };
+        for other in ELSEWHERE {
+            let before =
+                format!("{HEAD}{other}    y: {{type: Shop}}\n{line}    z: {{type: Shop}}\n");
+            let behind =
+                format!("{HEAD}{line}    y: {{type: Shop}}\n{other}    z: {{type: Shop}}\n");
+            let next = format!("{HEAD}{line}{other}");
+            for (place, text) in [("before", before), ("behind", behind), ("next", next)] {
+                let offers = offered(&text).iter().any(|it| it == "Shop");
+                let (is_said, is_found, is_renamed) = at_cursor(&text, |analysis, text, offset| {
+                    let path = Path::new("t.yaml");
+                    let said = analysis.description(path, offset);
+                    let is_said = said.is_some_and(|(span, said)| {
+                        let word = &text[span.start as usize..span.end as usize];
+                        word == "Shop" && said.starts_with("**Shop** (node type)")
+                    });
+                    let defines =
+                        analysis.places(path, offset).iter().filter(|it| it.defines).count();
+                    let count = text.matches("Shop").count() + 1;
+                    let is_renamed = match analysis.rename(path, offset, "Store") {
+                        Ok(changes) => changes.len() == count,
+                        Err(why) => why.contains("broken line"),
+                    };
+                    (is_said, defines == 1, is_renamed)
+                });
+                if !(offers && is_said && is_found && is_renamed) {
+                    missed.push(format!(
+                        "{what}, {place} {other:?}: {offers} {is_said} {is_found} {is_renamed}"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} of them: {missed:#?}", missed.len());
+}
+
+/// An imported file that is broken says what it can, while the file at the cursor is broken, too.
+#[test]
+fn a_broken_import_hides_nothing() {
+    for (broken, line) in [
+        ("  Other: {derived_from: tosca.nodes.Root\n", "    a: {type: Shop|\n"),
+        (
+            "  Other: {derived_from: \"tosca.nodes.Root}\n",
+            "    a:\n      type: Shop|\n    b: {type: [\n",
+        ),
+        ("  Other:\n    properties: {p: {type: [\n", "    a: {type: \"Shop|\n"),
+    ] {
+        let text = format!("{HEAD}{line}");
+        let offset = text.find('|').unwrap();
+        let text = text.replacen('|', "", 1);
+        let files = MemoryFiles::from([
+            ("types.yaml", format!("{TYPES}{broken}")),
+            ("t.yaml", text.clone()),
+        ]);
+        let resolver = Resolver::new("t.yaml").files(files);
+        resolver.analysis(Some(("t.yaml".as_ref(), offset)), |analysis| {
+            let path = Path::new("t.yaml");
+            let offers = complete(analysis, path, &text, offset).suggestions;
+            assert!(offers.iter().any(|it| it.label == "Shop"), "{broken}");
+            let (_, said) = analysis.description(path, offset).expect(broken);
+            assert!(said.starts_with("**Shop** (node type)"), "{said}");
+            assert_eq!(analysis.places(path, offset).iter().filter(|it| it.defines).count(), 1);
+            let renamed = analysis.rename(path, offset, "Store").unwrap();
+            assert_eq!(renamed.len(), text.matches("Shop").count() + 1, "{broken}");
+        });
+    }
+}
+
 /// A use in a line that could not be read is not forgotten: nothing is renamed.
 #[test]
 fn nothing_is_renamed_while_places_are_not_known() {

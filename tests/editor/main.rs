@@ -20,6 +20,7 @@ mod folders;
 mod kept;
 mod latency;
 mod names;
+mod parts;
 mod protocol;
 mod pulled;
 mod shown;

@@ -5,9 +5,8 @@ use super::protocol::{Encoding, Position, Range};
 use super::worker::AskedQuestion;
 use cuvee::editor::{self, CompletedWord, DefinedName, EditorToken, SuggestionKind};
 use cuvee::editor::{TemplateAnalysis, TokenKind, complete};
-use cuvee::source::{SourceMap, Span};
+use cuvee::source::{SourceMap, Span, normalize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,7 +17,6 @@ pub(super) const METHODS: &[&str] = &[
     "textDocument/references",
     "textDocument/documentHighlight",
     "textDocument/prepareRename",
-    "textDocument/rename",
     "textDocument/documentSymbol",
     HOVER,
     "textDocument/foldingRange",
@@ -77,7 +75,10 @@ pub(super) fn capabilities() -> Value {
         },
         "inlayHintProvider": true,
         "workspaceSymbolProvider": true,
-        "workspace": { "textDocumentContent": { "schemes": [place::SCHEME] } },
+        "workspace": {
+            "textDocumentContent": { "schemes": [place::SCHEME] },
+            "workspaceFolders": { "supported": true, "changeNotifications": true },
+        },
     })
 }
 
@@ -126,7 +127,6 @@ impl PlaceQuestion<'_, '_> {
                 let (span, name) = self.analysis.renamable(&self.asked.file, offset)?;
                 Ok(json!({ "range": self.range(span), "placeholder": name }))
             }
-            "textDocument/rename" => self.rename(offset),
             HOVER => Ok(self.hover(offset)),
             _ => Ok(Value::Null),
         }
@@ -189,19 +189,10 @@ impl PlaceQuestion<'_, '_> {
 
     fn highlights(&self, offset: usize) -> Value {
         let places = self.analysis.places(&self.asked.file, offset);
-        let here = places.iter().filter(|place| self.path(place.span) == self.asked.file);
+        let is_here = |span| normalize(self.path(span)) == self.asked.file;
+        let here = places.iter().filter(|place| is_here(place.span));
         let highlight = |defines: bool, span: Span| json!({ "range": self.range(span), "kind": if defines { 3 } else { 2 } });
         here.map(|place| highlight(place.defines, place.span)).collect()
-    }
-
-    fn rename(&self, offset: usize) -> Result<Value, String> {
-        let new = self.asked.params.get("newName").and_then(Value::as_str).unwrap_or_default();
-        let mut changes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-        for (span, text) in self.analysis.rename(&self.asked.file, offset, new)? {
-            let edit = json!({ "range": self.range(span), "newText": text });
-            changes.entry(self.uri(span)).or_default().push(edit);
-        }
-        Ok(json!({ "changes": changes }))
     }
 
     fn hover(&self, offset: usize) -> Value {

@@ -4,7 +4,7 @@ use super::place::{self, uri_of};
 use super::protocol::{Encoding, Range};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::editor::range;
-use cuvee::source::{SourceMap, Span};
+use cuvee::source::{SourceMap, Span, normalize};
 use cuvee::validate::StagedValidation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -112,17 +112,17 @@ struct Writer<'s> {
 
 impl Writer<'_> {
     fn files(&self) -> Vec<PathBuf> {
-        self.sources.files().map(|file| file.path().to_owned()).collect()
+        self.sources.files().map(|file| normalize(file.path())).collect()
     }
 
     fn by_file(&self, found: &[Diagnostic]) -> FoundByFile {
         let mut by_file = FoundByFile::new();
-        let first = self.sources.files().next().map(|file| file.path().to_owned());
+        let first = self.sources.files().next().map(|file| normalize(file.path()));
         for found in found {
             let path = match found.span {
                 // A built-in file is not open in an editor, and nobody can change it.
                 Some(span) if span.file.is_built_in() => continue,
-                Some(span) => Some(self.sources.file(span.file).path().to_owned()),
+                Some(span) => Some(normalize(self.sources.file(span.file).path())),
                 // What has no place is about the template.
                 None => first.clone(),
             };

@@ -19,6 +19,7 @@ mod documents;
 mod place;
 mod protocol;
 mod pulled;
+mod rename;
 mod root;
 mod server;
 mod settings;

@@ -4,7 +4,7 @@ use super::super::explain_code;
 use cuvee::diagnostic::{Code, CodeName};
 use cuvee::editor::built_in_texts;
 use cuvee::source::csar::{Archive, Limits, archive_around};
-use cuvee::source::{FileSystem, OsFiles};
+use cuvee::source::{FileSystem, OsFiles, normalize};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::path::{Path, PathBuf};
 
@@ -96,7 +96,8 @@ pub(super) fn uri_of(path: &Path) -> String {
     if is_built_in(path) {
         return format!("{SCHEME}:{PROFILES}{}", path.display());
     }
-    let text = path.to_string_lossy().replace('\\', "/");
+    // An import may lead over a folder and back.
+    let text = normalize(path).to_string_lossy().replace('\\', "/");
     let slash = if text.starts_with('/') { "" } else { "/" };
     let scheme = if archive_around(path).is_some() { "cuvee:" } else { "file://" };
     format!("{scheme}{slash}{}", utf8_percent_encode(&text, PATH))

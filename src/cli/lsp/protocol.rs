@@ -2,8 +2,10 @@
 
 pub(super) use cuvee::editor::{Encoding, Position, Range};
 
+use super::place::path_of;
 use serde::Deserialize;
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// Files changed outside of the editor.
 pub(super) const WATCHED: &str = "workspace/didChangeWatchedFiles";
@@ -49,9 +51,33 @@ pub(super) struct Initialize {
     pub capabilities: Value,
     #[serde(default)]
     pub initialization_options: Value,
+    #[serde(default)]
+    workspace_folders: Option<Vec<DocumentId>>,
+    #[serde(default)]
+    root_uri: Option<String>,
+}
+
+/// Folders came to the workspace, or went.
+#[derive(Deserialize)]
+pub(super) struct ChangedFolders {
+    pub event: FolderChanges,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FolderChanges {
+    pub added: Vec<DocumentId>,
+    pub removed: Vec<DocumentId>,
 }
 
 impl Initialize {
+    /// The folders of the workspace.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let folders = self.workspace_folders.iter().flatten().map(|folder| &folder.uri);
+        let folders: Vec<_> = folders.filter_map(|uri| path_of(uri)).collect();
+        let root = self.root_uri.as_deref().and_then(path_of);
+        if folders.is_empty() { root.into_iter().collect() } else { folders }
+    }
+
     /// How columns are counted: by bytes if the editor offers that.
     pub(super) fn encoding(&self) -> Encoding {
         let offered = self.capabilities.pointer("/general/positionEncodings");

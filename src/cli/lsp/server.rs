@@ -6,10 +6,11 @@ use super::diagnostics::{PublishedFinding, WorkerReport};
 use super::documents::EditedDocument;
 use super::place::{is_built_in, is_fixed, path_of, root_of, uri_of};
 use super::protocol::{
-    self, Cancelled, Changed, ChangedSettings, CodeActions, DocumentId, Encoding, ErrorKind,
-    Initialize, OfDocument, OpenedDocument, Range, WantedNames, WatchedFiles,
+    self, Cancelled, Changed, ChangedFolders, ChangedSettings, CodeActions, DocumentId, Encoding,
+    ErrorKind, Initialize, OfDocument, OpenedDocument, Range, WantedNames, WatchedFiles,
 };
 use super::pulled::{self, DocumentPull, PulledFindings, WaitingPull, WorkspacePull};
+use super::rename::{self, RenamedWorkspace};
 use super::root::JudgedRoot;
 use super::settings::{self, ChosenPreset, EditorSettings, ShownPreset};
 use super::worker::{AskedQuestion, FromWorker, ToWorker, WorkerRun, WorkerTask};
@@ -114,6 +115,8 @@ struct Server {
     settings: EditorSettings,
     /// The presets that the editor has chosen for templates.
     presets: BTreeMap<PathBuf, String>,
+    /// The folders of the workspace.
+    folders: Vec<PathBuf>,
     /// What the editor shows anew where it is asked to.
     refreshes: Vec<&'static str>,
     /// How many requests the editor was sent.
@@ -146,6 +149,7 @@ impl Server {
             is_shut_down: false,
             settings: EditorSettings::default(),
             presets: BTreeMap::new(),
+            folders: Vec::new(),
             refreshes: Vec::new(),
             asked: 0,
             documents: BTreeMap::new(),
@@ -264,6 +268,7 @@ impl Server {
             commands::LENSES if !self.settings.lenses => {
                 write(&Response::new_ok(id, json!([])).into());
             }
+            rename::METHOD => self.ask(id, rename::METHOD, given),
             method if super::ask::METHODS.contains(&method) => self.ask(id, method, given),
             commands::EXECUTE | commands::LENSES => self.ask_variants(id, &method, given),
             _ => {
@@ -281,6 +286,7 @@ impl Server {
         self.is_initialized = true;
         self.encoding = initialize.encoding();
         self.editor = initialize.process_id;
+        self.folders = initialize.folders();
         let settings = EditorSettings::of(&initialize.initialization_options);
         self.settings = settings.unwrap_or_default();
         let refreshes = settings::REFRESHES.iter().filter(|(offer, _)| initialize.offers(offer));
@@ -324,9 +330,21 @@ impl Server {
             "workspace/didChangeConfiguration" => {
                 drop(params(given).map(|changed| self.configure(&changed)));
             }
+            "workspace/didChangeWorkspaceFolders" => {
+                drop(params(given).map(|changed| self.change_folders(&changed)));
+            }
             settings::PRESET => drop(params(given).map(|chosen| self.choose(chosen))),
             _ => {}
         }
+    }
+
+    fn change_folders(&mut self, ChangedFolders { event }: &ChangedFolders) {
+        let paths = |folders: &[DocumentId]| -> Vec<_> {
+            folders.iter().filter_map(|folder| path_of(&folder.uri)).collect()
+        };
+        let removed = paths(&event.removed);
+        self.folders.retain(|folder| !removed.contains(folder));
+        self.folders.extend(paths(&event.added));
     }
 
     // Settings.
@@ -812,7 +830,15 @@ impl Server {
         let shown = self.roots.get(&root).and_then(|known| known.shown.as_ref());
         let shown = shown.map(|shown| (shown.name.clone(), shown.absent_in(&file).to_vec()));
         let method = method.to_owned();
-        let task = WorkerTask::Ask(AskedQuestion { method, file, params: given, shown });
+        let is_rename = method == rename::METHOD;
+        let asked = AskedQuestion { method, file, params: given, shown };
+        let task = match is_rename {
+            true => {
+                let (folders, roots) = (self.folders.clone(), self.roots.keys().cloned().collect());
+                WorkerTask::Rename(asked, RenamedWorkspace { folders, roots })
+            }
+            false => WorkerTask::Ask(asked),
+        };
         self.start(&root, Purpose::Request(id), task);
     }
 

@@ -5,6 +5,7 @@ use super::commands::{self, VariantsQuestion};
 use super::diagnostics;
 use super::place;
 use super::protocol::{Encoding, Range};
+use super::rename::{RenamedWorkspace, WorkspaceRenaming};
 use cuvee::Resolver;
 use cuvee::editor::{DocumentCache, OverlayFiles, TemplateAnalysis};
 use cuvee::source::OsFiles;
@@ -53,6 +54,8 @@ pub(super) enum WorkerTask {
     Variants,
     /// The answer to a request about a file.
     Ask(AskedQuestion),
+    /// The changes that rename what is at a place, in all files of a workspace.
+    Rename(AskedQuestion, RenamedWorkspace),
     /// The answer to a request about the variants of a template that is open in a file.
     AskVariants(AskedQuestion),
     /// What the variant of this preset does not have.
@@ -218,6 +221,13 @@ impl Worker {
                         });
                     }
                     say(id, Some(Ok(found.into_iter().collect())));
+                }
+                WorkerTask::Rename(asked, workspace) => {
+                    let resolver = |root: &Path| self.resolver(root).stop_when(Arc::clone(&stop));
+                    let (texts, encoding) = (&self.texts, self.encoding);
+                    let renaming = WorkspaceRenaming { resolver: &resolver, texts, encoding };
+                    let renamed = renaming.answer(&root, &asked, &workspace);
+                    say(id, Some(renamed).filter(|_| !stop.load(Ordering::Relaxed)));
                 }
                 WorkerTask::Content(uri) => {
                     say(id, Some(place::text_of(&uri).map(|text| json!({ "text": text }))));

@@ -38,7 +38,7 @@ pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part
 pub(crate) use hierarchy::TypeHierarchy;
 pub use hierarchy::{TypeId, TypeRef};
 pub(crate) use meaning::Meaning;
-pub(crate) use outline::{has_management_operation, is_needed};
+pub(crate) use outline::{MANAGEMENT_INTERFACE, has_management_operation, is_needed};
 pub use report::{
     ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, PartOrigin, PropertyReport,
     RequirementReport, Said, TypeEntry, TypeReport, TypesReport,

@@ -13,7 +13,10 @@ const NORMATIVE: &str = "vintner_normative";
 
 /// The interface by which deployment technologies are told apart, and the keyname of its
 /// operations.
-const MANAGEMENT: [&str; 2] = ["management", "operations"];
+const MANAGEMENT: [&str; 2] = [MANAGEMENT_INTERFACE, "operations"];
+
+/// The name of that interface.
+pub(crate) const MANAGEMENT_INTERFACE: &str = "management";
 
 /// A type definition of which only the name and the parent's name were read.
 #[derive(Clone, Copy, Debug)]

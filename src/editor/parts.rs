@@ -1,0 +1,418 @@
+//! Says which parts of types a word names.
+
+use super::grammar::{MemberKind, NameFamily, NamedSubject};
+use super::owners::{DefinedMember, Owner, Owners, TypeScope};
+use super::walk::{Holder, HolderKind, PathCall, PathKind, TypedEntity, Word, WordRole, member_of};
+use crate::diagnostic::Diagnostics;
+use crate::tosca::value::Schema;
+use crate::tosca::{Family, v2_0};
+use crate::variability::graph::{NodeElement, NodeId};
+use cuvee_text::yaml::{Node, NodeKind};
+
+/// How many hosts are looked at one behind the other.
+const HOSTS: usize = 64;
+
+/// The parts that a word may name.
+#[derive(Default)]
+pub(super) struct WordMeaning<'x> {
+    pub parts: Vec<DefinedMember<'x>>,
+    /// Whether it may also be a part of something that is not known.
+    pub is_open: bool,
+}
+
+impl<'x> WordMeaning<'x> {
+    fn unknown() -> Self {
+        Self { parts: Vec::new(), is_open: true }
+    }
+
+    fn and(mut self, mut other: Self) -> Self {
+        self.parts.append(&mut other.parts);
+        self.is_open |= other.is_open;
+        self
+    }
+}
+
+impl<'a> TypeScope<'_, 'a> {
+    /// The parts that a word names, or would name if it were this name.
+    pub(super) fn meaning<'x>(&self, word: &Word<'_, 'x>, name: &str) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        match word.role {
+            WordRole::Defines(NameFamily::Member(kind)) => {
+                self.parts(&self.owners(word.holder), kind, name)
+            }
+            WordRole::Names(families) => {
+                let Some(kind) = member_of(families) else { return WordMeaning::default() };
+                self.parts(&self.owners(word.holder), kind, name)
+            }
+            WordRole::Entry => self.parts(&self.owners(word.holder), MemberKind::Property, name),
+            WordRole::Step => match word.holder.map(|holder| (holder.kind, holder.of)) {
+                Some((HolderKind::Path(call), around)) => self.step(call, around, name),
+                _ => WordMeaning::unknown(),
+            },
+            WordRole::Implementation => {
+                let around = word.holder.and_then(|holder| {
+                    let is_element = |it: &&Holder<'_, 'x>| element(it.kind).is_some();
+                    holder.outwards().find(is_element)
+                });
+                let owners = around.map_or_else(Owners::unknown, |it| self.owners(Some(it)));
+                self.parts(&owners, MemberKind::Artifact, name)
+            }
+            WordRole::Unknown => WordMeaning::unknown(),
+            _ => WordMeaning::default(),
+        }
+    }
+
+    /// The parts with which a word would share a name if it were this one: those that it would
+    /// name, and of a property also attributes, since a property is known as an attribute, too.
+    pub(super) fn namesakes<'x>(&self, word: &Word<'_, 'x>, name: &str) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let is_property = match word.role {
+            WordRole::Defines(family) => family == NameFamily::Member(MemberKind::Property),
+            WordRole::Names(families) => member_of(families) == Some(MemberKind::Property),
+            _ => false,
+        };
+        match is_property {
+            true => self.parts(&self.owners(word.holder), MemberKind::Attribute, name),
+            false => self.meaning(word, name),
+        }
+    }
+
+    /// The parts of a kind and a name.
+    fn parts<'x>(&self, owners: &Owners<'x>, kind: MemberKind, name: &str) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let parts = owners.all.iter().flat_map(|owner| self.part(owner, kind, name));
+        WordMeaning { parts: parts.collect(), is_open: owners.is_open }
+    }
+
+    // Paths.
+
+    /// The parts that a step of a path names.
+    fn step<'x>(
+        &self,
+        call: PathCall<'x>,
+        around: Option<&Holder<'_, 'x>>,
+        name: &str,
+    ) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let Some((names, at)) = read_path(call) else { return WordMeaning::unknown() };
+        // A word of a path of TOSCA 2.0 that is no name.
+        let Some(at) = at else { return WordMeaning::default() };
+        let mut names = names;
+        if let Some(step) = names.get_mut(at) {
+            *step = name;
+        }
+        let Some((first, steps)) = names.split_first() else { return WordMeaning::default() };
+        let at = at.saturating_sub(1);
+        let own = around.and_then(|it| it.outwards().find_map(|it| element(it.kind)));
+        let own: Vec<_> =
+            own.filter(|it| it.defines.is_none()).map(|it| it.body).into_iter().collect();
+        let bodies = match *first {
+            "SELF" => &own,
+            "SOURCE" | "TARGET" => &[][..],
+            name => self.bodies(NameFamily::Node, name),
+        };
+        let path = NamedPath { kind: call.kind, steps, at, bodies };
+        if call.kind == PathKind::Input {
+            return self.in_owners(&self.input(first), path);
+        }
+        if *first == "HOST" {
+            return self.of_hosts(around, path);
+        }
+        self.in_owners(&self.element(first, around), path)
+    }
+
+    /// The values of an input.
+    fn input<'x>(&self, name: &str) -> Owners<'x>
+    where
+        'a: 'x,
+    {
+        let bodies = self.bodies(NameFamily::Input, name).iter();
+        let value = |body: &Node<'a>| {
+            let schema = Schema::read(*body, &mut Diagnostics::default());
+            self.value(&schema)
+        };
+        bodies.map(value).reduce(Owners::and).unwrap_or_else(Owners::unknown)
+    }
+
+    /// The element that a name in a path means, or a word for what is around it.
+    fn element<'x>(&self, name: &str, around: Option<&Holder<'_, 'x>>) -> Owners<'x>
+    where
+        'a: 'x,
+    {
+        let outwards = || around.into_iter().flat_map(|around| around.outwards());
+        let filtered = || {
+            let is_filter = |it: &&Holder<'_, 'x>| {
+                matches!(it.kind, HolderKind::Subject(NamedSubject::Target, _))
+            };
+            outwards().take_while(|it| element(it.kind).is_none()).find(is_filter)
+        };
+        let own = || outwards().find(|it| element(it.kind).is_some());
+        match (name, filtered()) {
+            ("TARGET", Some(filter)) => self.owners(Some(filter)),
+            // There it is the relationship, or the node that is looked for.
+            ("SELF", Some(filter)) => {
+                let requirement = filter.of.and_then(|it| self.relationship_around(it));
+                requirement.into_iter().fold(self.owners(Some(filter)), Owners::and)
+            }
+            ("SOURCE", Some(_)) | ("SELF", None) => {
+                own().map_or_else(Owners::unknown, |it| self.owners(Some(it)))
+            }
+            ("SOURCE" | "TARGET", None) => {
+                own().map_or_else(Owners::unknown, |it| self.end(name == "TARGET", it))
+            }
+            _ => self.named(&[NameFamily::Node, NameFamily::Relationship, NameFamily::Group], name),
+        }
+    }
+
+    fn relationship_around<'x>(&self, requirement: &Holder<'_, 'x>) -> Option<Owners<'x>>
+    where
+        'a: 'x,
+    {
+        let HolderKind::Part(MemberKind::Requirement, name, body) = requirement.kind else {
+            return None;
+        };
+        let of = self.owners(requirement.of);
+        let assignment = body.filter(|_| requirement.of.is_some_and(|it| !is_definition(it.kind)));
+        Some(self.assigned_relationships(&of, assignment.as_slice(), name))
+    }
+
+    /// The nodes at an end of a relationship.
+    fn end<'x>(&self, is_target: bool, relationship: &Holder<'_, 'x>) -> Owners<'x>
+    where
+        'a: 'x,
+    {
+        let Some(entity) = element(relationship.kind) else { return Owners::unknown() };
+        if entity.family != Family::Relationship || entity.defines.is_some() {
+            return Owners::unknown();
+        }
+        let of_requirement = |requirement: &Holder<'_, 'x>| match requirement.kind {
+            HolderKind::Part(MemberKind::Requirement, name, body) => {
+                let source = self.owners(requirement.of);
+                Some(if is_target { self.targets(&source, name, body) } else { source })
+            }
+            _ => None,
+        };
+        if let Some(found) = relationship.of.and_then(of_requirement) {
+            return found;
+        }
+        // A template stands for the relationships of all requirements that name it.
+        let Some(prepared) = self.analysis.prepared else { return Owners::unknown() };
+        let graph = &prepared.graph;
+        let uses = graph.relations.iter().filter(|relation| {
+            relation.relationship.is_some_and(|it| it.value.ptr_eq(entity.body))
+        });
+        let node = |name: &str| self.named(&[NameFamily::Node], name);
+        let ends = uses.map(|relation| {
+            let source = node(graph.element(graph.node(relation.source).id).name);
+            let name = graph.element(relation.id).name;
+            let assignment = Some(relation.requirement.declared.value);
+            if is_target { self.targets(&source, name, assignment) } else { source }
+        });
+        ends.reduce(Owners::and).unwrap_or_else(Owners::unknown)
+    }
+
+    fn node_of(&self, entity: TypedEntity<'_>) -> Option<NodeId> {
+        let graph = &self.analysis.prepared?.graph;
+        let is_it = |node: &NodeElement<'_>| node.template.declared.value.ptr_eq(entity.body);
+        Some(NodeId(u32::try_from(graph.nodes.iter().position(is_it)?).ok()?))
+    }
+
+    /// What a path means in the nearest hosts of a node in which it means something.
+    fn of_hosts<'x>(
+        &self,
+        around: Option<&Holder<'_, 'x>>,
+        path: NamedPath<'_, '_>,
+    ) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let entity = around.and_then(|it| it.outwards().find_map(|it| element(it.kind)));
+        let start = entity.and_then(|entity| self.node_of(entity));
+        let (Some(start), Some(prepared)) = (start, self.analysis.prepared) else {
+            return WordMeaning::unknown();
+        };
+        let graph = &prepared.graph;
+        let (mut seen, mut open, mut found) = (vec![start], vec![start], WordMeaning::default());
+        while let Some(node) = open.pop() {
+            for target in graph.hosting(graph.node(node)).filter_map(|relation| relation.target) {
+                if seen.contains(&target) || seen.len() > HOSTS {
+                    continue;
+                }
+                seen.push(target);
+                let name = graph.element(graph.node(target).id).name;
+                let path = NamedPath { bodies: self.bodies(NameFamily::Node, name), ..path };
+                let meaning = self.in_owners(&self.named(&[NameFamily::Node], name), path);
+                if meaning.parts.is_empty() {
+                    open.push(target);
+                }
+                found = found.and(meaning);
+            }
+        }
+        found
+    }
+
+    /// What the steps of a path mean in these.
+    fn in_owners<'x>(&self, owners: &Owners<'x>, path: NamedPath<'_, '_>) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let found = owners.all.iter().map(|owner| self.in_owner(owner, path));
+        let mut found = found.fold(WordMeaning::default(), WordMeaning::and);
+        found.is_open |= owners.is_open;
+        found
+    }
+
+    fn in_owner<'x>(&self, owner: &Owner<'x>, path: NamedPath<'_, '_>) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let Some((first, rest)) = path.steps.split_first() else { return WordMeaning::default() };
+        let (first, behind) =
+            (*first, NamedPath { steps: rest, at: path.at.wrapping_sub(1), ..path });
+        let is_here = path.at == 0;
+        let own = Owners { all: vec![owner.clone()], is_open: false };
+        let part = |kind| self.parts(&own, kind, first);
+        match (path.kind, owner) {
+            (PathKind::Artifact, _) if is_here => part(MemberKind::Artifact),
+            (PathKind::OperationOutput, Owner::Type(_)) if is_here => part(MemberKind::Interface),
+            (PathKind::OperationOutput, Owner::Type(_)) => {
+                let interface = self.interface(owner, first, None);
+                self.in_owners(&interface, behind)
+            }
+            (PathKind::OperationOutput, _) if is_here => part(MemberKind::Operation),
+            (PathKind::Artifact | PathKind::OperationOutput, _) => WordMeaning::default(),
+            (PathKind::Property | PathKind::Attribute, Owner::Type(_)) if !rest.is_empty() => {
+                self.behind(owner, first, path)
+            }
+            (_, Owner::Value(_)) if is_here => part(MemberKind::Property),
+            (_, Owner::Value(_)) => self.in_owners(&self.within(owner, Some(first)), behind),
+            _ if is_here => part(path.values()),
+            _ => self.in_owners(&self.inner(owner, path.values(), first), behind),
+        }
+    }
+
+    /// What a path of several steps means: through a capability that has the next step, else
+    /// through a requirement whose relationship or target has it, else into a value of its own.
+    fn behind<'x>(&self, owner: &Owner<'x>, first: &str, path: NamedPath<'_, '_>) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let steps = path.steps.get(1..).unwrap_or_default();
+        // What follows is asked for by its first step, whichever is looked at.
+        let next = NamedPath { steps, at: 0, ..path };
+        let behind = NamedPath { at: path.at.wrapping_sub(1), ..next };
+        let own = Owners { all: vec![owner.clone()], is_open: false };
+        let part = |kind| self.parts(&own, kind, first);
+        let capability = self.inner(owner, MemberKind::Capability, first);
+        let has_capability = !part(MemberKind::Capability).parts.is_empty();
+        let ways = [
+            (MemberKind::Capability, if has_capability { vec![capability] } else { Vec::new() }),
+            (MemberKind::Requirement, self.through(&own, first, path.bodies)),
+            (path.values(), vec![self.inner(owner, path.values(), first)]),
+        ];
+        for (kind, all) in &ways {
+            let leads = all.iter().find(|it| !self.in_owners(it, next).parts.is_empty());
+            if let Some(leads) = leads {
+                return if path.at == 0 { part(*kind) } else { self.in_owners(leads, behind) };
+            }
+        }
+        // Nothing is known to have the next step: all of them may be meant.
+        let all = ways.iter().map(|(kind, all)| match path.at {
+            0 => part(*kind),
+            _ => all.iter().fold(WordMeaning::default(), |meaning, it| {
+                let inner = self.in_owners(it, behind);
+                meaning.and(WordMeaning { is_open: inner.is_open || it.is_open, ..inner })
+            }),
+        });
+        all.fold(WordMeaning::default(), WordMeaning::and)
+    }
+
+    /// What is asked one after the other behind a requirement: its relationship, the capabilities
+    /// of its target, and its target.
+    fn through<'x>(&self, of: &Owners<'x>, name: &str, bodies: &[Node<'_>]) -> Vec<Owners<'x>>
+    where
+        'a: 'x,
+    {
+        if self.requirements(of, name).is_empty() {
+            return Vec::new();
+        }
+        let assigned = bodies.iter().filter_map(|body| body.get("requirements"));
+        let assigned: Vec<_> = assigned.flat_map(|all| entry(all, name)).collect();
+        let targets = assigned.iter().map(|it| self.targets(of, name, Some(*it)));
+        let targets = targets.reduce(Owners::and).unwrap_or_else(|| self.targets(of, name, None));
+        let capabilities = targets.all.iter().flat_map(|target| {
+            let names = self.names_of(target, MemberKind::Capability);
+            names.into_iter().map(|name| self.inner(target, MemberKind::Capability, name))
+        });
+        let capabilities = capabilities.fold(Owners::default(), Owners::and);
+        vec![self.assigned_relationships(of, &assigned, name), capabilities, targets]
+    }
+}
+
+/// The names that lead to something.
+#[derive(Clone, Copy)]
+struct NamedPath<'p, 'n> {
+    kind: PathKind,
+    /// The names behind that of the element.
+    steps: &'p [&'p str],
+    /// The one that is looked at.
+    at: usize,
+    /// The node templates that the path begins at, as far as they are known.
+    bodies: &'p [Node<'n>],
+}
+
+impl NamedPath<'_, '_> {
+    /// The kind of parts that have values.
+    fn values(&self) -> MemberKind {
+        if self.kind == PathKind::Attribute { MemberKind::Attribute } else { MemberKind::Property }
+    }
+}
+
+/// The names of a path, and the position of the one that is looked at, if it is among them; nothing
+/// where version 1.3 has no such path.
+fn read_path(call: PathCall<'_>) -> Option<(Vec<&str>, Option<usize>)> {
+    let PathCall { kind, names, at } = call;
+    if names.kind() == NodeKind::Scalar {
+        let all = names.text().unwrap_or_default().split(',').map(str::trim);
+        return Some((all.collect(), Some(at)));
+    }
+    let mut all: Vec<_> = names.items().collect();
+    let wanted = *all.get(at)?;
+    let has_words = matches!(kind, PathKind::Property | PathKind::Attribute);
+    if has_words && v2_0::is_of(names.document()) {
+        all = v2_0::simple_path(&all)?;
+    }
+    let at = all.iter().position(|it| it.ptr_eq(wanted));
+    Some((all.into_iter().map(|it| it.text().unwrap_or_default()).collect(), at))
+}
+
+/// The element that a holder is, if it is one that values belong to.
+fn element(kind: HolderKind<'_>) -> Option<TypedEntity<'_>> {
+    match kind {
+        HolderKind::Entity(entity) => Some(entity).filter(|it| {
+            matches!(
+                it.family,
+                Family::Node | Family::Relationship | Family::Group | Family::Policy
+            )
+        }),
+        _ => None,
+    }
+}
+
+/// The bodies below a name in a map, or in a list of maps.
+fn entry<'n>(all: Node<'n>, name: &str) -> impl Iterator<Item = Node<'n>> {
+    let entries = all.entries().chain(all.items().flat_map(Node::entries));
+    entries.filter(move |(key, _)| key.text() == Some(name)).map(|(_, body)| body)
+}
+
+fn is_definition(kind: HolderKind<'_>) -> bool {
+    matches!(kind, HolderKind::Entity(TypedEntity { defines: Some(_), .. }))
+}
