@@ -264,7 +264,10 @@ impl<'a> TemplateAnalysis<'a> {
             };
             let is_other = |at: usize| {
                 let read = self.read_span(file.path(), at);
-                read.is_some_and(|read| self.name_at(read).is_some())
+                let other = read.and_then(|read| self.name_at(read));
+                // What was taken away for reading is at no place of its own.
+                let typed = other.and_then(|(_, span)| self.typed_word(span));
+                typed.is_some_and(|it| (it.start as usize..=it.end as usize).contains(&at))
             };
             file.words(found.name()).any(|at| !is_place(at) && !is_other(at))
         })

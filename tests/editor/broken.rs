@@ -144,38 +144,6 @@ fn two_broken_lines_hide_nothing_of_each_other() {
     assert!(missed.is_empty(), "{} of them: {missed:#?}", missed.len());
 }
 
-/// An imported file that is broken says what it can, while the file at the cursor is broken, too.
-#[test]
-fn a_broken_import_hides_nothing() {
-    for (broken, line) in [
-        ("  Other: {derived_from: tosca.nodes.Root\n", "    a: {type: Shop|\n"),
-        (
-            "  Other: {derived_from: \"tosca.nodes.Root}\n",
-            "    a:\n      type: Shop|\n    b: {type: [\n",
-        ),
-        ("  Other:\n    properties: {p: {type: [\n", "    a: {type: \"Shop|\n"),
-    ] {
-        let text = format!("{HEAD}{line}");
-        let offset = text.find('|').unwrap();
-        let text = text.replacen('|', "", 1);
-        let files = MemoryFiles::from([
-            ("types.yaml", format!("{TYPES}{broken}")),
-            ("t.yaml", text.clone()),
-        ]);
-        let resolver = Resolver::new("t.yaml").files(files);
-        resolver.analysis(Some(("t.yaml".as_ref(), offset)), |analysis| {
-            let path = Path::new("t.yaml");
-            let offers = complete(analysis, path, &text, offset).suggestions;
-            assert!(offers.iter().any(|it| it.label == "Shop"), "{broken}");
-            let (_, said) = analysis.description(path, offset).expect(broken);
-            assert!(said.starts_with("**Shop** (node type)"), "{said}");
-            assert_eq!(analysis.places(path, offset).iter().filter(|it| it.defines).count(), 1);
-            let renamed = analysis.rename(path, offset, "Store").unwrap();
-            assert_eq!(renamed.len(), text.matches("Shop").count() + 1, "{broken}");
-        });
-    }
-}
-
 /// A use in a line that could not be read is not forgotten: nothing is renamed.
 #[test]
 fn nothing_is_renamed_while_places_are_not_known() {
