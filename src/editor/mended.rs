@@ -1,6 +1,6 @@
 //! Reads a template of which some files may be broken at the place where somebody types.
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::load::{DocumentCache, Extent, Loaded, Mapping, TemplateLocation};
 use cuvee_text::answer::Failure;
 use cuvee_text::overlay::OverlayFiles;
@@ -13,7 +13,6 @@ use std::sync::Arc;
 const FILES: usize = 8;
 
 /// A file that was repaired.
-#[derive(Clone)]
 pub(crate) struct MendedFile {
     path: PathBuf,
     /// The text as somebody typed it.
@@ -32,44 +31,27 @@ pub(crate) struct Mended {
     pub failure: Option<Failure>,
 }
 
-/// How a template is read.
-pub(crate) struct TolerantReading<'r> {
-    pub location: &'r TemplateLocation,
-    pub files: &'r Arc<dyn FileSystem + Send>,
-    pub mapping: &'r Mapping,
-    pub cache: Option<&'r Arc<DocumentCache>>,
-    /// The file and the offset at which somebody types.
-    pub near: Option<(&'r Path, usize)>,
-}
-
-impl TolerantReading<'_> {
-    /// Reads a template. Files that do not parse are repaired.
-    pub(crate) fn open(&self) -> Mended {
-        self.read(Mended { loaded: None, files: Vec::new(), failure: None })
-    }
-
-    /// Reads the template again, with the imports repaired that were found to be broken: they are
-    /// only read where it is known which are wanted. `None` if no further file can be repaired.
-    pub(crate) fn open_further(&self, mended: &Mended, found: &Diagnostics) -> Option<Mended> {
-        let sources = mended.loaded.as_ref()?.sources();
-        let mut further = Mended { loaded: None, files: mended.files.clone(), failure: None };
-        let is_mended = further.files.len() < FILES && further.mend(&found.0, sources, self.near);
-        is_mended.then(|| self.read(further))
-    }
-
-    fn read(&self, mut mended: Mended) -> Mended {
+impl Mended {
+    /// Reads a template. Files that do not parse are repaired; `near` is the file and the offset at
+    /// which somebody types.
+    pub(crate) fn open(
+        location: &TemplateLocation,
+        files: &Arc<dyn FileSystem + Send>,
+        mapping: &Mapping,
+        cache: Option<&Arc<DocumentCache>>,
+        near: Option<(&Path, usize)>,
+    ) -> Self {
+        let mut mended = Self { loaded: None, files: Vec::new(), failure: None };
         for _ in 0..=FILES {
-            let (location, files) = (mended.location(self.location), mended.over(self.files));
-            let mapping = self.mapping.clone();
-            match Loaded::open(&location, files, mapping, Extent::Whole, self.cache) {
+            let (location, files) = (mended.location(location), mended.over(files));
+            match Loaded::open(&location, files, mapping.clone(), Extent::Whole, cache) {
                 Ok(loaded) => {
                     mended.loaded = Some(Arc::new(loaded));
                     mended.failure = None;
                     return mended;
                 }
                 Err(failure) => {
-                    let (found, sources) = (&failure.diagnostics, &failure.sources);
-                    let is_mended = mended.mend(found, sources, self.near);
+                    let is_mended = mended.mend(&failure, near);
                     mended.failure = Some(failure);
                     if !is_mended {
                         return mended;
@@ -79,9 +61,7 @@ impl TolerantReading<'_> {
         }
         mended
     }
-}
 
-impl Mended {
     /// The location with the repaired text, if it is that of a text in memory.
     fn location(&self, location: &TemplateLocation) -> TemplateLocation {
         match location {
@@ -103,17 +83,13 @@ impl Mended {
         Arc::new(OverlayFiles::new(Arc::clone(files), self.files.iter().map(text)))
     }
 
-    /// Repairs the files in which the syntax was found to be wrong.
-    fn mend(
-        &mut self,
-        found: &[Diagnostic],
-        sources: &SourceMap,
-        near: Option<(&Path, usize)>,
-    ) -> bool {
+    /// Repairs the files in which a failure says that the syntax is wrong.
+    fn mend(&mut self, failure: &Failure, near: Option<(&Path, usize)>) -> bool {
+        let is_syntax = |found: &&Diagnostic| found.code == Code::Syntax;
         let before = self.files.len();
-        for found in found.iter().filter(|found| found.code == Code::Syntax) {
+        for found in failure.diagnostics.iter().filter(is_syntax) {
             let Some(span) = found.span else { continue };
-            let file = sources.file(span.file);
+            let file = failure.sources.file(span.file);
             if self.files.iter().any(|mended| mended.path == file.path()) {
                 continue;
             }

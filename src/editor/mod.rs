@@ -28,7 +28,7 @@ pub use rename::{ChangedWord, Renaming};
 pub use symbols::{DefinedName, SymbolPlace};
 pub use tokens::{EditorToken, TokenKind};
 
-pub(crate) use mended::TolerantReading;
+pub(crate) use mended::Mended;
 
 use crate::tosca::csar::archive_around;
 use crate::tosca::{Types, profile};
@@ -39,7 +39,6 @@ use crate::variability::prepared::{Interpreted, Prepared};
 use cuvee_text::source::{FileId, SourceMap, Span, normalize};
 use cuvee_text::yaml::{Document, Node};
 use grammar::HeldContent;
-use mended::Mended;
 use owners::NamedElements;
 use std::cell::OnceCell;
 use std::path::Path;
@@ -176,7 +175,6 @@ impl TemplateAnalysis<'_> {
 /// Analyses what was read, as far as possible, and calls `ask` with that.
 pub(crate) fn analyse<R>(
     mended: &Mended,
-    reading: &TolerantReading<'_>,
     choice: &Choice,
     ask: impl FnOnce(&TemplateAnalysis<'_>) -> R,
 ) -> R {
@@ -202,15 +200,9 @@ pub(crate) fn analyse<R>(
         return ask(&TemplateAnalysis { documents, ..nothing(sources) });
     };
     let prepared = Prepared::of(&interpreted, &choice, InputMode::Open, &mut ());
-    let prepared = match prepared {
-        Ok(prepared) => prepared,
-        Err(found) => {
-            if let Some(further) = reading.open_further(mended, &found) {
-                return analyse(&further, reading, &choice, ask);
-            }
-            let documents = whole(&loaded.template()).into_iter().collect();
-            return ask(&TemplateAnalysis { documents, ..nothing(sources) });
-        }
+    let Ok(prepared) = prepared else {
+        let documents = whole(&loaded.template()).into_iter().collect();
+        return ask(&TemplateAnalysis { documents, ..nothing(sources) });
     };
     let mut documents: Vec<_> = prepared.documents.iter().filter_map(whole).collect();
     let all = choice.beside_profiles(&documents, prepared.sources());

@@ -2,7 +2,7 @@
 
 use super::{Resolver, hiding};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::editor::{self, TemplateAnalysis, TolerantReading};
+use crate::editor::{self, Mended, TemplateAnalysis};
 use crate::validate::{self, Stage, StageDiagnostics, StagedValidation};
 use crate::variability::choice::Choice;
 use std::path::Path;
@@ -24,8 +24,7 @@ impl Resolver {
         ask: impl FnOnce(&TemplateAnalysis<'_>) -> R,
     ) -> R {
         let choice = Choice { limit: self.how().limit, ..self.choice.clone() };
-        let reading = self.reading(near);
-        editor::analyse(&reading.open(), &reading, &choice, ask)
+        editor::analyse(&self.mended(near), &choice, ask)
     }
 
     /// Validates a template that may be broken where somebody types, as far as its text goes. Where
@@ -55,7 +54,7 @@ impl Resolver {
         if !whole.text().is_some_and(is_syntax) {
             return whole;
         }
-        let mended = self.reading(near).open();
+        let mended = self.mended(near);
         let (Some(loaded), false) = (&mended.loaded, mended.files.is_empty()) else { return whole };
         let choice = Choice { limit: self.how().limit, ..self.choice.clone() };
         let progress = &mut self.progress.clone();
@@ -74,8 +73,7 @@ impl Resolver {
         StagedValidation { text: found.text, variants: None, all, sources }
     }
 
-    fn reading<'r>(&'r self, near: Option<(&'r Path, usize)>) -> TolerantReading<'r> {
-        let (location, files, mapping) = (&self.location, &self.files, &self.mapping);
-        TolerantReading { location, files, mapping, cache: self.cache.as_ref(), near }
+    fn mended(&self, near: Option<(&Path, usize)>) -> Mended {
+        Mended::open(&self.location, &self.files, &self.mapping, self.cache.as_ref(), near)
     }
 }
