@@ -31,7 +31,7 @@ pub(crate) fn renamed(
     }
     let parsed = yaml::parse(FileId::DETACHED, resolved.into(), &YamlLimits::default());
     let Ok(document) = parsed else { return (None, None) };
-    let (changes, lost) = Renaming { package, from, base }.changes(document.root());
+    let (changes, lost) = RenamedPaths { package, from, base }.changes(document.root());
     let text = (!changes.is_empty()).then(|| yaml::with_strings(&document, changes));
     (text, warning(&lost, directory))
 }
@@ -49,7 +49,7 @@ pub(crate) fn renamed_nodes<'a>(
     if from == base {
         return (Vec::new(), None);
     }
-    let (changes, lost) = Renaming { package, from, base }.changes(root);
+    let (changes, lost) = RenamedPaths { package, from, base }.changes(root);
     (changes, warning(&lost, directory))
 }
 
@@ -86,7 +86,7 @@ enum NewName {
     None,
 }
 
-struct Renaming<'p> {
+struct RenamedPaths<'p> {
     package: &'p Package,
     /// The directory that the result is written to.
     from: PathBuf,
@@ -94,7 +94,7 @@ struct Renaming<'p> {
     base: PathBuf,
 }
 
-impl Renaming<'_> {
+impl RenamedPaths<'_> {
     /// The names that have to change, and the names that nothing can replace.
     fn changes<'a>(&self, root: Node<'a>) -> (Vec<(Node<'a>, String)>, BTreeSet<&'a str>) {
         let (mut changes, mut lost) = (Vec::new(), BTreeSet::new());
