@@ -1,6 +1,6 @@
 //! Tests that the grammar has every word of the language.
 
-use super::grammar::{HeldContent, MapGrammar, SERVICE};
+use super::grammar::{self, HeldContent, MapGrammar, SERVICE};
 use crate::tosca::shape::{self, Holds};
 use crate::variability::template::vocabulary;
 use std::collections::BTreeSet;
@@ -25,17 +25,25 @@ fn add(content: HeldContent, open: &mut Vec<&'static MapGrammar>) {
     match content {
         HeldContent::Map(grammar)
         | HeldContent::Alternatives(_, grammar)
-        | HeldContent::FileOr(_, grammar) => {
+        | HeldContent::FileOr(_, grammar)
+        | HeldContent::Parameter(grammar)
+        | HeldContent::Operation(grammar) => {
             open.push(grammar);
         }
+        HeldContent::Implementation => open.push(&grammar::IMPLEMENTATION),
+        HeldContent::CalledOperation => open.push(&grammar::CALL_OPERATION),
+        HeldContent::TriggerCondition => open.push(&grammar::TRIGGER_CONDITION),
+        HeldContent::Filter => open.push(&grammar::FILTER),
+        HeldContent::Mapped(kind, _) => open.push(kind.mapping()),
         HeldContent::Defined(_, below)
         | HeldContent::Named(_, below)
-        | HeldContent::NameOr(_, below) => {
+        | HeldContent::NameOr(_, below)
+        | HeldContent::About(_, below) => {
             add(*below, open);
         }
         HeldContent::List(below) => add(*below, open),
-        HeldContent::Rules => open.push(&super::grammar::RULE),
-        HeldContent::Assigned => open.push(&super::grammar::WRAPPED),
+        HeldContent::Rules => open.push(&grammar::RULE),
+        HeldContent::Assigned => open.push(&grammar::WRAPPED),
         _ => {}
     }
 }
