@@ -6,7 +6,7 @@ use super::grammar::{
 };
 use super::owners::Owner;
 use super::symbols::SymbolKey;
-use super::walk::{Holder, HolderKind, Word, WordRole, walk};
+use super::walk::{HolderKind, NameHolder, Word, WordRole, walk};
 use crate::tosca::types::profile;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::ElementGrammar;
@@ -282,7 +282,7 @@ impl Suggesting<'_, '_> {
             _ => {}
         }
         let analysis = self.analysis;
-        let own = analysis.symbols().by_key.keys().filter_map(|key| match key {
+        let own = analysis.defined().by_key.keys().filter_map(|key| match key {
             SymbolKey::Named(of, name) if *of == family => Some(&**name),
             _ => None,
         });
@@ -327,7 +327,7 @@ impl Suggesting<'_, '_> {
 
     fn members(&mut self, kind: MemberKind, word: Word<'_, '_>) {
         let Some(scope) = self.analysis.scope(self.file) else { return };
-        let around = word.holder.into_iter().flat_map(Holder::outwards);
+        let around = word.holder.into_iter().flat_map(NameHolder::outwards);
         // What implements an operation may be an artifact of the node around.
         let mut elements = around.filter(|it| matches!(it.kind, HolderKind::Entity(_)));
         let holder = match word.role {

@@ -55,7 +55,9 @@ pub struct TemplateAnalysis<'a> {
     roots: Vec<(Node<'a>, HeldContent)>,
     types: Option<&'a Types<'a>>,
     prepared: Option<&'a Prepared<'a>>,
-    /// The names, once they were asked for.
+    /// The names that are defined, once they were asked for.
+    defined: OnceCell<Symbols>,
+    /// The same with their uses, once these were asked for.
     symbols: OnceCell<Symbols>,
     /// The elements of all topologies, once one of them was asked for.
     elements: OnceCell<NamedElements<'a>>,
@@ -103,8 +105,13 @@ impl TemplateAnalysis<'_> {
 }
 
 impl TemplateAnalysis<'_> {
+    /// The names that are defined, without their uses.
+    fn defined(&self) -> &Symbols {
+        self.defined.get_or_init(|| Symbols::defined(self))
+    }
+
     fn symbols(&self) -> &Symbols {
-        self.symbols.get_or_init(|| Symbols::of(self))
+        self.symbols.get_or_init(|| self.defined().clone().with_uses(self))
     }
 
     /// The file of a path; built-in files have their names for paths.
@@ -185,6 +192,7 @@ pub(crate) fn analyse<R>(
         roots: Vec::new(),
         types: None,
         prepared: None,
+        defined: OnceCell::new(),
         symbols: OnceCell::new(),
         elements: OnceCell::new(),
         sources,

@@ -2,7 +2,7 @@
 
 use super::TemplateAnalysis;
 use super::grammar::{MemberKind, NameFamily, NamedSubject};
-use super::walk::{Holder, HolderKind, TypedEntity};
+use super::walk::{HolderKind, NameHolder, TypedEntity};
 use crate::diagnostic::Diagnostics;
 use crate::tosca::value::{Primitive, Schema};
 use crate::tosca::{
@@ -140,7 +140,7 @@ impl<'s, 'a> TypeScope<'s, 'a> {
     }
 
     /// What has the parts that are named in something.
-    pub(super) fn owners<'x>(&self, holder: Option<&Holder<'_, 'x>>) -> Owners<'x>
+    pub(super) fn owners<'x>(&self, holder: Option<&NameHolder<'_, 'x>>) -> Owners<'x>
     where
         'a: 'x,
     {
@@ -180,7 +180,11 @@ impl<'s, 'a> TypeScope<'s, 'a> {
     }
 
     /// The types of an element: alternatives, and those of what it is a copy of.
-    fn of_entity<'x>(&self, entity: TypedEntity<'x>, around: Option<&Holder<'_, 'x>>) -> Owners<'x>
+    fn of_entity<'x>(
+        &self,
+        entity: TypedEntity<'x>,
+        around: Option<&NameHolder<'_, 'x>>,
+    ) -> Owners<'x>
     where
         'a: 'x,
     {
@@ -265,7 +269,7 @@ impl<'s, 'a> TypeScope<'s, 'a> {
     fn of_part<'x>(
         &self,
         (kind, name, body): (MemberKind, &'x str, Option<Node<'x>>),
-        holder: &Holder<'_, 'x>,
+        holder: &NameHolder<'_, 'x>,
     ) -> Owners<'x>
     where
         'a: 'x,
@@ -482,7 +486,7 @@ impl<'s, 'a> TypeScope<'s, 'a> {
         &self,
         subject: NamedSubject,
         map: Option<Node<'x>>,
-        holder: &Holder<'_, 'x>,
+        holder: &NameHolder<'_, 'x>,
     ) -> Owners<'x>
     where
         'a: 'x,

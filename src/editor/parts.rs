@@ -2,7 +2,9 @@
 
 use super::grammar::{MemberKind, NameFamily, NamedSubject};
 use super::owners::{DefinedMember, Owner, Owners, TypeScope};
-use super::walk::{Holder, HolderKind, PathCall, PathKind, TypedEntity, Word, WordRole, member_of};
+use super::walk::{
+    HolderKind, NameHolder, PathCall, PathKind, TypedEntity, Word, WordRole, member_of,
+};
 use crate::diagnostic::Diagnostics;
 use crate::tosca::value::Schema;
 use crate::tosca::{Family, v2_0};
@@ -53,7 +55,7 @@ impl<'a> TypeScope<'_, 'a> {
             },
             WordRole::Implementation => {
                 let around = word.holder.and_then(|holder| {
-                    let is_element = |it: &&Holder<'_, 'x>| element(it.kind).is_some();
+                    let is_element = |it: &&NameHolder<'_, 'x>| element(it.kind).is_some();
                     holder.outwards().find(is_element)
                 });
                 let owners = around.map_or_else(Owners::unknown, |it| self.owners(Some(it)));
@@ -96,7 +98,7 @@ impl<'a> TypeScope<'_, 'a> {
     fn step<'x>(
         &self,
         call: PathCall<'x>,
-        around: Option<&Holder<'_, 'x>>,
+        around: Option<&NameHolder<'_, 'x>>,
         name: &str,
     ) -> WordMeaning<'x>
     where
@@ -143,13 +145,13 @@ impl<'a> TypeScope<'_, 'a> {
     }
 
     /// The element that a name in a path means, or a word for what is around it.
-    fn element<'x>(&self, name: &str, around: Option<&Holder<'_, 'x>>) -> Owners<'x>
+    fn element<'x>(&self, name: &str, around: Option<&NameHolder<'_, 'x>>) -> Owners<'x>
     where
         'a: 'x,
     {
         let outwards = || around.into_iter().flat_map(|around| around.outwards());
         let filtered = || {
-            let is_filter = |it: &&Holder<'_, 'x>| {
+            let is_filter = |it: &&NameHolder<'_, 'x>| {
                 matches!(it.kind, HolderKind::Subject(NamedSubject::Target, _))
             };
             outwards().take_while(|it| element(it.kind).is_none()).find(is_filter)
@@ -172,7 +174,7 @@ impl<'a> TypeScope<'_, 'a> {
         }
     }
 
-    fn relationship_around<'x>(&self, requirement: &Holder<'_, 'x>) -> Option<Owners<'x>>
+    fn relationship_around<'x>(&self, requirement: &NameHolder<'_, 'x>) -> Option<Owners<'x>>
     where
         'a: 'x,
     {
@@ -185,7 +187,7 @@ impl<'a> TypeScope<'_, 'a> {
     }
 
     /// The nodes at an end of a relationship.
-    fn end<'x>(&self, is_target: bool, relationship: &Holder<'_, 'x>) -> Owners<'x>
+    fn end<'x>(&self, is_target: bool, relationship: &NameHolder<'_, 'x>) -> Owners<'x>
     where
         'a: 'x,
     {
@@ -193,7 +195,7 @@ impl<'a> TypeScope<'_, 'a> {
         if entity.family != Family::Relationship || entity.defines.is_some() {
             return Owners::unknown();
         }
-        let of_requirement = |requirement: &Holder<'_, 'x>| match requirement.kind {
+        let of_requirement = |requirement: &NameHolder<'_, 'x>| match requirement.kind {
             HolderKind::Part(MemberKind::Requirement, name, body) => {
                 let source = self.owners(requirement.of);
                 Some(if is_target { self.targets(&source, name, body) } else { source })
@@ -228,7 +230,7 @@ impl<'a> TypeScope<'_, 'a> {
     /// What a path means in the nearest hosts of a node in which it means something.
     fn of_hosts<'x>(
         &self,
-        around: Option<&Holder<'_, 'x>>,
+        around: Option<&NameHolder<'_, 'x>>,
         path: NamedPath<'_, '_>,
     ) -> WordMeaning<'x>
     where

@@ -4,7 +4,7 @@
 use super::TemplateAnalysis;
 use super::grammar::{MemberKind, NameFamily};
 use super::members::MemberName;
-use super::walk::{Word, WordRole, walk_as};
+use super::walk::{Word, WordRole, is_at, walk_as};
 use crate::tosca::{Family, TypeId};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::Node;
@@ -32,7 +32,7 @@ pub(crate) struct Symbol {
 }
 
 /// All names of a template and its types, but for those of parts of types.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Symbols {
     pub by_key: FxHashMap<SymbolKey, Symbol>,
 }
@@ -73,12 +73,18 @@ impl Symbol {
 }
 
 impl Symbols {
-    /// Collects the names of the documents of an analysis.
-    pub(crate) fn of(analysis: &TemplateAnalysis<'_>) -> Self {
+    /// Collects the names that the documents of an analysis define.
+    pub(super) fn defined(analysis: &TemplateAnalysis<'_>) -> Self {
         let mut symbols = Self::default();
         for &(root, content) in &analysis.roots {
             walk_as(root, content, &mut |word| symbols.define(analysis, word));
         }
+        symbols
+    }
+
+    /// Adds where the names are used.
+    pub(super) fn with_uses(self, analysis: &TemplateAnalysis<'_>) -> Self {
+        let mut symbols = self;
         for &(root, content) in &analysis.roots {
             walk_as(root, content, &mut |word| {
                 let Some(key) = named(analysis, &symbols, word) else { return };
@@ -110,11 +116,6 @@ impl Symbols {
             .iter()
             .find_map(|(key, symbol)| Some((key, symbol, symbol.all().find(is_there)?)))
     }
-}
-
-/// Whether an offset is in a word or at its end.
-pub(super) fn is_at(word: Span, offset: Span) -> bool {
-    word.file == offset.file && (word.start..=word.end).contains(&offset.start)
 }
 
 fn key_of(

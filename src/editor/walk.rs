@@ -8,6 +8,7 @@ use super::grammar::{
 use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::syntax::{ExpressionOperator, PresenceOperator};
+use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
 
 /// What a word in a file is.
@@ -55,13 +56,13 @@ pub(crate) struct Word<'w, 'n> {
     /// Whether the word is a key of a map, or stands alone where a map is expected.
     pub is_key: bool,
     /// What has the parts that are named around the word.
-    pub holder: Option<&'w Holder<'w, 'n>>,
+    pub holder: Option<&'w NameHolder<'w, 'n>>,
 }
 
 /// Something that has parts with names, or is one, with what is around it.
-pub(crate) struct Holder<'w, 'n> {
+pub(crate) struct NameHolder<'w, 'n> {
     pub kind: HolderKind<'n>,
-    pub of: Option<&'w Holder<'w, 'n>>,
+    pub of: Option<&'w NameHolder<'w, 'n>>,
 }
 
 /// What has parts with names.
@@ -145,7 +146,7 @@ impl<'n> Word<'_, 'n> {
     }
 }
 
-impl<'w, 'n> Holder<'w, 'n> {
+impl<'w, 'n> NameHolder<'w, 'n> {
     /// This, and what is around it.
     pub(crate) fn outwards(&'w self) -> impl Iterator<Item = &'w Self> {
         std::iter::successors(Some(self), |holder| holder.of)
@@ -179,7 +180,7 @@ pub(crate) fn walk_as<'n>(
 struct WordSurroundings<'w, 'n> {
     map: Option<Node<'n>>,
     key: Option<Node<'n>>,
-    holder: Option<&'w Holder<'w, 'n>>,
+    holder: Option<&'w NameHolder<'w, 'n>>,
 }
 
 impl<'w, 'n> WordSurroundings<'w, 'n> {
@@ -192,12 +193,12 @@ impl<'w, 'n> WordSurroundings<'w, 'n> {
     }
 
     /// Something with parts, in what is around.
-    fn holding(self, kind: HolderKind<'n>) -> Holder<'w, 'n> {
-        Holder { kind, of: self.holder }
+    fn holding(self, kind: HolderKind<'n>) -> NameHolder<'w, 'n> {
+        NameHolder { kind, of: self.holder }
     }
 
     /// The same within something with parts.
-    fn within<'h>(self, holder: &'h Holder<'h, 'n>) -> WordSurroundings<'h, 'n>
+    fn within<'h>(self, holder: &'h NameHolder<'h, 'n>) -> WordSurroundings<'h, 'n>
     where
         'w: 'h,
     {
@@ -818,4 +819,9 @@ pub(crate) fn member_of(families: &[NameFamily]) -> Option<MemberKind> {
         NameFamily::Member(kind) => Some(*kind),
         _ => None,
     })
+}
+
+/// Whether an offset is in a word or at its end.
+pub(super) fn is_at(word: Span, offset: Span) -> bool {
+    word.file == offset.file && (word.start..=word.end).contains(&offset.start)
 }
