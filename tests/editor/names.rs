@@ -68,7 +68,7 @@ fn names(template: &Path, file: &Path) -> Vec<usize> {
 #[test]
 fn names_of_examples_are_renamed_and_back() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut count = 0;
+    let (mut count, mut taken) = (0, 0);
     let examples = ["shop", "technologies", "guestbook", "deployment", "catalogue", "build-script"];
     for example in examples {
         let folder = tempfile::tempdir().unwrap();
@@ -88,15 +88,15 @@ fn names_of_examples_are_renamed_and_back() {
         for (file, at) in places {
             let rename = |texts: &Texts, at: usize, new: &str| {
                 resolver(&template, texts).analysis(None, |analysis| {
-                    let changes = analysis.rename(&file, at, new).unwrap();
-                    changed(analysis.sources(), texts, &changes)
+                    let changes = analysis.rename(&file, at, new)?;
+                    Ok::<_, String>(changed(analysis.sources(), texts, &changes))
                 })
             };
             let name = resolver(&template, &nothing)
                 .analysis(None, |analysis| analysis.renamable(&file, at).unwrap().1);
             // The words of a name of a part may mean something, such as `host` and `password`.
             let new = format!("Zz_{name}");
-            let renamed = rename(&nothing, at, &new);
+            let renamed = rename(&nothing, at, &new).unwrap();
             let restore = |lines: Vec<String>| -> Vec<String> {
                 lines.iter().map(|line| line.replace(&new, &name)).collect()
             };
@@ -112,13 +112,22 @@ fn names_of_examples_are_renamed_and_back() {
                 assert_eq!(restore(results(&template, &renamed)), before.1, "{example}: {name}");
             }
             let back = rename(&renamed, at, &name);
-            for (path, text) in &back {
+            // A step of a path might mean another part that has the name, such as a property beside
+            // a requirement.
+            let is_taken = |why: &String| {
+                *why.split(", at ").next().unwrap() == format!("there is a `{name}` already")
+            };
+            if back.as_ref().is_err_and(is_taken) {
+                taken += 1;
+                continue;
+            }
+            for (path, text) in &back.unwrap() {
                 assert_eq!(*text, std::fs::read_to_string(path).unwrap(), "{example}: {name}");
             }
             count += 1;
         }
     }
-    assert!(count > 80, "{count}");
+    assert!(count > 80 && taken < 5, "{count} {taken}");
 }
 
 #[test]
