@@ -52,7 +52,7 @@ impl<'t, 'a> Schemas<'t, 'a> {
                     .primitive(TypeRef::Defined(id))
                     .and_then(Primitive::of_any_version),
                 schema: &effective.schema,
-                units: self.types.chain(id).flat_map(|id| defined_units(self.types, id)).collect(),
+                units: inherited_units(self.types, id),
                 is_open: effective.is_open,
                 is_secret: self.types.is_secret_data(id),
             }
@@ -69,8 +69,12 @@ impl<'t, 'a> Schemas<'t, 'a> {
 pub(crate) fn units(types: &Types<'_>, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
     let schema = &definition.schema;
     let id = types.find_in(schema.file(), Family::Data, schema.type_name);
-    let chain = id.into_iter().flat_map(|id| types.chain(id));
-    chain.flat_map(|id| defined_units(types, id)).collect()
+    id.map(|id| inherited_units(types, id)).unwrap_or_default()
+}
+
+/// The units that a type and those that it derives from define for its values.
+fn inherited_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
+    types.chain(id).flat_map(|id| defined_units(types, id)).collect()
 }
 
 /// The units that a type defines for its values: each symbol before the suffix, and the suffix
