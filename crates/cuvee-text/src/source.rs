@@ -304,6 +304,7 @@ impl SourceMap {
     /// Hides a part of a file from excerpts: people see a word in its place.
     ///
     /// ```
+    /// # #[cfg(feature = "render")] {
     /// use cuvee_text::diagnostic::{CodeName, Diagnostic};
     /// use cuvee_text::render;
     /// use cuvee_text::source::{SourceMap, Span};
@@ -313,6 +314,7 @@ impl SourceMap {
     /// let error = Diagnostic::error(CodeName::FILE, "too short").at(Span { file, start: 24, end: 28 });
     /// let shown = render::plain([(&error, &sources)]);
     /// assert!(shown.contains("1 | login: {user: ann, pin: (sensitive)}"), "{shown}");
+    /// # }
     /// ```
     pub fn hide(&self, span: Span) {
         if let Some(file) = self.files.get(span.file.0 as usize)

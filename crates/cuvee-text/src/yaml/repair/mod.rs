@@ -155,8 +155,7 @@ impl<'t> RepairAttempt<'t> {
     }
 
     /// Closes what a line or lines above it have left open: no line that is indented less can belong
-    /// to it.
-    /// Returns whether the text parses then.
+    /// to it. Returns whether the text parses then.
     fn close_above(&mut self, line: usize) -> bool {
         for _ in 0..PLACES {
             let Some((above, content)) = self.left_open(line) else { return false };
@@ -178,6 +177,11 @@ impl<'t> RepairAttempt<'t> {
             if content.trim().is_empty() {
                 continue;
             }
+            // The line behind says what that line itself has left open; what lines above it have left
+            // open up to there may be closed in it.
+            if index > line && begun.as_ref().is_none_or(|(above, _)| *above != line) {
+                return None;
+            }
             if let Some((above, own)) = &begun
                 && !is_closing(content)
                 && indent(content) <= indent(line_at(*above))
@@ -187,7 +191,6 @@ impl<'t> RepairAttempt<'t> {
                 let mut closed = closed.into_iter();
                 return closed.next().map(|content| (*above, content));
             }
-            // The line behind says what that line itself has left open.
             if index > line {
                 return None;
             }
