@@ -795,8 +795,13 @@ impl Repository {
     /// Runs pre-commit, which clones the repository of the hooks into a home that is deleted
     /// afterwards.
     fn pre_commit(&self, line: &str) -> (Option<i32>, String) {
+        self.pre_commit_with(Path::new(CUVEE).parent().unwrap(), line)
+    }
+
+    /// The same, with the programs of a directory.
+    fn pre_commit_with(&self, programs: &Path, line: &str) -> (Option<i32>, String) {
         let home = TempDir::new().unwrap();
-        let mut path = OsString::from(Path::new(CUVEE).parent().unwrap());
+        let mut path = OsString::from(programs);
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap());
         let mut run = Command::new("pre-commit");
@@ -850,16 +855,40 @@ fn hooks_look_at_what_they_should() {
     assert_eq!((code, text.contains("inn.yml")), (Some(0), false), "{text}");
 }
 
+/// Runs the hooks as users get them: pre-commit has cargo install the command from a clone. What
+/// cargo would build is there already.
+#[test]
+fn hooks_have_cargo_install_the_command() {
+    if !has("pre-commit") || !has("git") {
+        return;
+    }
+    let tools = TempDir::new().unwrap();
+    let installs = format!(
+        "#!/bin/sh\n\
+         [ \"$1 $2 $3 $5 $6\" = 'install --bins --root --path .' ] && grep -q '^name = \"cuvee\"' Cargo.toml || exit 1\n\
+         mkdir -p \"$4/bin\" && ln -s '{CUVEE}' \"$4/bin/cuvee\" && echo \"$PWD\" >'{}'\n",
+        tools.path().join("installed").display(),
+    );
+    executable(&tools.path().join("cargo"), &installs);
+    validates_by_the_hook(tools.path());
+    let clone = fs::read_to_string(tools.path().join("installed")).unwrap();
+    assert_ne!(Path::new(clone.trim()), root(), "what is installed is a clone");
+}
+
 /// Runs the hooks as users get them: the command is built from the repository.
 #[test]
 #[ignore = "builds the command, which takes minutes"]
 fn hooks_build_what_they_run() {
-    if !has("pre-commit") || !has("git") {
-        return;
+    if has("pre-commit") && has("git") {
+        validates_by_the_hook(TempDir::new().unwrap().path());
     }
+}
+
+/// Runs a hook of this repository on that of a user, with further programs.
+fn validates_by_the_hook(programs: &Path) {
     let user = Repository::new(&USER);
     let line = format!("try-repo {} cuvee-validate --all-files --verbose", root().display());
-    let (code, text) = user.pre_commit(&line);
+    let (code, text) = user.pre_commit_with(programs, &line);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("`shop/service-template.yaml` is valid"), "{text}");
 }
