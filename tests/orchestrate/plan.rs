@@ -34,6 +34,66 @@ fn json_has_the_values_of_deployment_inputs() {
     assert_eq!(inputs(&format!("template.yaml undeploy {evaluated} {stage}")), revealed);
 }
 
+/// Outputs go to the attributes that paths of TOSCA 2.0 lead to as to those of 1.3.
+#[test]
+fn outputs_are_assigned_alike_in_both_versions() {
+    let text = "tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Server:
+    derived_from: SoftwareComponent
+    capabilities: {feature: Offer}
+    attributes: {url: {type: string}}
+    interfaces:
+      Standard:
+        operations:
+          start: {implementation: s.sh, outputs: {a: [SELF, url], b: [SELF, feature, port]}}
+capability_types:
+  Offer: {derived_from: Node, attributes: {port: {type: integer}}}
+relationship_types:
+  Follows:
+    derived_from: DependsOn
+    attributes: {offset: {type: integer}}
+    interfaces:
+      Configure:
+        operations:
+          add_target:
+            implementation: f.sh
+            outputs: {c: [TARGET, url], d: [SOURCE, feature, port], e: [SELF, offset]}
+topology_template:
+  node_templates:
+    one: {type: Server}
+    two:
+      type: Server
+      requirements: [{dependency: {node: one, relationship: Follows}}]
+";
+    let directory = tempfile::tempdir().unwrap();
+    let outputs = |name: &str| {
+        let printed = run(&format!("cuvee plan {name} --format json"), directory.path());
+        let plan: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        let steps = plan["steps"].as_array().unwrap().iter();
+        let mut outputs: Vec<_> = steps.filter_map(|it| it.get("outputs").cloned()).collect();
+        outputs.sort_by_key(serde_json::Value::to_string);
+        serde_json::Value::from(outputs)
+    };
+    std::fs::write(directory.path().join("old.yaml"), text).unwrap();
+    run("cuvee convert old.yaml --to 2.0 --output new.yaml", directory.path());
+    let converted = std::fs::read_to_string(directory.path().join("new.yaml")).unwrap();
+    assert!(converted.contains("[SELF, CAPABILITY, feature, port]"), "{converted}");
+    assert!(converted.contains("[SELF, TARGET, url]"), "{converted}");
+    let of_node = serde_json::json!({
+        "a": {"entity": "SELF", "attribute": "url"},
+        "b": {"entity": "SELF", "capability": "feature", "attribute": "port"},
+    });
+    let of_relation = serde_json::json!({
+        "c": {"entity": "TARGET", "attribute": "url"},
+        "d": {"entity": "SOURCE", "capability": "feature", "attribute": "port"},
+        "e": {"entity": "SELF", "attribute": "offset"},
+    });
+    let expected = serde_json::json!([of_node, of_node, of_relation]);
+    assert_eq!(outputs("old.yaml"), expected);
+    assert_eq!(outputs("new.yaml"), expected);
+}
+
 /// A template whose nodes depend on some of the nodes before them, and each run on one of two
 /// machines.
 fn template(nodes: &[(bool, u8, u8)]) -> String {

@@ -1047,11 +1047,22 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self.add_defined(call, defaults, giver);
     }
 
-    /// An output of an operation; `None` if it is assigned to no attribute (section 3.6.15).
+    /// An output of an operation; `None` if it is assigned to no attribute (section 3.6.15). A path of
+    /// TOSCA 2.0 is read as the one of 1.3 that means the same.
     fn output(&self, name: &str, mapping: &Value, owner: ValueOwner) -> Option<CallOutput> {
         let Value::List(path) = mapping else { return None };
-        let [entity, first, rest @ ..] = &**path else { return None };
-        let (entity, first) = (entity.as_str()?, first.as_str()?);
+        let (entity, path) = match &**path {
+            [own, entity, path @ ..]
+                if own.as_str() == Some("SELF")
+                    && matches!(owner, ValueOwner::Relation(_))
+                    && matches!(entity.as_str(), Some("SOURCE" | "TARGET"))
+                    && !path.is_empty() =>
+            {
+                (entity.as_str()?, path)
+            }
+            [entity, path @ ..] => (entity.as_str()?, path),
+            [] => return None,
+        };
         let node = match (owner, entity) {
             (ValueOwner::Node(node), "SELF") => Some(node),
             (ValueOwner::Relation(id), "SOURCE") => Some(self.topology.relation(id).source),
@@ -1059,17 +1070,28 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             _ => None,
         };
         let of_type = node.and_then(|node| self.node_type(node));
-        let capabilities = of_type.map(|of_type| &of_type.effective().capabilities);
-        let is_capability = capabilities.is_some_and(|all| all.contains_key(first));
-        let (capability, attribute, path) = match rest {
-            [attribute, path @ ..] if is_capability => (Some(first), attribute.as_str()?, path),
-            path => (None, first, path),
+        let is_capability = |name: &Value| {
+            let capabilities = of_type.map(|of_type| &of_type.effective().capabilities);
+            let name = name.as_str();
+            name.is_some_and(|name| capabilities.is_some_and(|all| all.contains_key(name)))
+        };
+        let (capability, attribute, path) = match path {
+            [step, capability, attribute, path @ ..]
+                if step.as_str() == Some("CAPABILITY") && is_capability(capability) =>
+            {
+                (capability.as_str(), attribute, path)
+            }
+            [capability, attribute, path @ ..] if is_capability(capability) => {
+                (capability.as_str(), attribute, path)
+            }
+            [attribute, path @ ..] => (None, attribute, path),
+            [] => return None,
         };
         Some(CallOutput {
             name: name.to_owned(),
             entity: entity.to_owned(),
             capability: capability.map(str::to_owned),
-            attribute: attribute.to_owned(),
+            attribute: attribute.as_str()?.to_owned(),
             path: path.to_vec(),
         })
     }
