@@ -4,7 +4,7 @@ use super::TemplateAnalysis;
 use super::grammar::{
     FilePurpose, HeldContent, MapGrammar, MemberKind, NODE_TEMPLATES, NameFamily,
 };
-use super::owners::Owner;
+use super::owners::{DefinedMember, Owner};
 use super::symbols::SymbolKey;
 use super::walk::{HolderKind, NameHolder, Word, WordRole, walk};
 use crate::tosca::types::profile;
@@ -177,6 +177,7 @@ impl Suggesting<'_, '_> {
                 families.iter().for_each(|family| self.names(*family, word));
             }
             WordRole::Entry => self.members(MemberKind::Property, word),
+            WordRole::Step => self.steps(word),
             WordRole::Implementation => {
                 self.members(MemberKind::Artifact, word);
                 self.files(FilePurpose::Artifact, "");
@@ -211,7 +212,7 @@ impl Suggesting<'_, '_> {
             }
             WordRole::FileName(named) => self.files(named, ""),
             // Names that are defined here are new ones.
-            WordRole::Defines(_) | WordRole::Operator | WordRole::Step | WordRole::Unknown => {}
+            WordRole::Defines(_) | WordRole::Operator | WordRole::Unknown => {}
         }
     }
 
@@ -341,13 +342,21 @@ impl Suggesting<'_, '_> {
                     continue;
                 }
                 let part = scope.part(owner, kind, name).into_iter().next();
-                let detail = part.and_then(|it| it.body.get("type")?.as_str());
-                let detail = detail.map(str::to_owned);
+                let detail = part.and_then(DefinedMember::type_name).map(str::to_owned);
                 match word.is_key {
                     true => self.add_key(name, SuggestionKind::Member, detail, true),
                     false => self.add(name, SuggestionKind::Member, detail),
                 }
             }
+        }
+    }
+
+    /// Suggests what a path may go on with.
+    fn steps(&mut self, word: Word<'_, '_>) {
+        let Some(scope) = self.analysis.scope(self.file) else { return };
+        for part in scope.steps(&word) {
+            let name = part.key.text().unwrap_or_default();
+            self.add(name, SuggestionKind::Member, part.type_name().map(str::to_owned));
         }
     }
 

@@ -63,6 +63,11 @@ impl<'x> DefinedMember<'x> {
         }
         Self { kind, key: first.named.key, body: first.named.value, owner: first.owner }
     }
+
+    /// The name of the part's own type, as its first definition has it.
+    pub(super) fn type_name(self) -> Option<&'x str> {
+        self.body.get("type")?.as_str()
+    }
 }
 
 impl<'x> Owners<'x> {

@@ -11,6 +11,9 @@ use crate::tosca::{Family, v2_0};
 use crate::variability::graph::{NodeElement, NodeId};
 use cuvee_text::yaml::{Node, NodeKind};
 
+/// Stands for every name; no name has this character.
+const ANY: &str = "\0";
+
 /// How many hosts are looked at one behind the other.
 const HOSTS: usize = 64;
 
@@ -50,7 +53,7 @@ impl<'a> TypeScope<'_, 'a> {
             }
             WordRole::Entry => self.parts(&self.owners(word.holder), MemberKind::Property, name),
             WordRole::Step => match word.holder.map(|holder| (holder.kind, holder.of)) {
-                Some((HolderKind::Path(call), around)) => self.step(call, around, name),
+                Some((HolderKind::Path(call), around)) => self.step(call, around, name, 0),
                 _ => WordMeaning::unknown(),
             },
             WordRole::Implementation => {
@@ -64,6 +67,22 @@ impl<'a> TypeScope<'_, 'a> {
             WordRole::Unknown => WordMeaning::unknown(),
             _ => WordMeaning::default(),
         }
+    }
+
+    /// The parts that a step of a path may name: those from which the next step leads on.
+    pub(super) fn steps<'x>(&self, word: &Word<'_, 'x>) -> Vec<DefinedMember<'x>>
+    where
+        'a: 'x,
+    {
+        let Some((HolderKind::Path(call), around)) = word.holder.map(|it| (it.kind, it.of)) else {
+            return Vec::new();
+        };
+        let mut parts = self.step(call, around, ANY, 0).parts;
+        parts.retain(|part| {
+            let next = self.step(call, around, part.key.text().unwrap_or_default(), 1);
+            next.is_open || !next.parts.is_empty()
+        });
+        parts
     }
 
     /// The parts with which a word would share a name if it were this one: those that it would
@@ -88,18 +107,23 @@ impl<'a> TypeScope<'_, 'a> {
     where
         'a: 'x,
     {
-        let parts = owners.all.iter().flat_map(|owner| self.part(owner, kind, name));
+        let parts = owners.all.iter().flat_map(|owner| {
+            let names = if name == ANY { self.names_of(owner, kind) } else { vec![name] };
+            names.into_iter().flat_map(|name| self.part(owner, kind, name))
+        });
         WordMeaning { parts: parts.collect(), is_open: owners.is_open }
     }
 
     // Paths.
 
-    /// The parts that a step of a path names.
+    /// The parts that a step of a path would name if it were this name, or one so many steps behind
+    /// it.
     fn step<'x>(
         &self,
         call: PathCall<'x>,
         around: Option<&NameHolder<'_, 'x>>,
         name: &str,
+        behind: usize,
     ) -> WordMeaning<'x>
     where
         'a: 'x,
@@ -110,6 +134,10 @@ impl<'a> TypeScope<'_, 'a> {
         let mut names = names;
         if let Some(step) = names.get_mut(at) {
             *step = name;
+        }
+        let at = at + behind;
+        if at >= names.len() {
+            return WordMeaning::unknown();
         }
         let Some((first, steps)) = names.split_first() else { return WordMeaning::default() };
         let at = at.saturating_sub(1);
