@@ -179,10 +179,9 @@ impl<'t> RepairAttempt<'t> {
             }
             // The line behind says what that line itself has left open; what lines above it have left
             // open up to there may be closed in it.
-            if index > line && begun.as_ref().is_none_or(|(above, _)| *above != line) {
-                return None;
-            }
+            let is_behind = index > line;
             if let Some((above, own)) = &begun
+                && (!is_behind || *above == line)
                 && !is_closing(content)
                 && indent(content) <= indent(line_at(*above))
             {
@@ -191,7 +190,7 @@ impl<'t> RepairAttempt<'t> {
                 let mut closed = closed.into_iter();
                 return closed.next().map(|content| (*above, content));
             }
-            if index > line {
+            if is_behind {
                 return None;
             }
             let was_open = open.is_any();
