@@ -31,13 +31,12 @@ class Reader {
     }
 }
 
-/** The sections of a module: where each begins, its kind, and its content. */
+/** The sections of a module: the kind and the content of each. */
 function* sections(bytes) {
     const reader = new Reader(bytes, 8);
     while (reader.at < bytes.length) {
-        const start = reader.at;
-        const kind = reader.bytes[reader.at++];
-        yield { start, kind, content: reader.skip(reader.number()) };
+        const [kind] = reader.skip(1);
+        yield { kind, content: reader.skip(reader.number()) };
     }
 }
 
@@ -60,7 +59,7 @@ function bodies(content) {
     return Array.from({ length: reader.number() }, () => reader.skip(reader.number()));
 }
 
-/** For each function, the numbers of those rows of bytes that it shares with some others; and for each such row, its functions. */
+/** For each function, the rows of bytes that it shares with some others; each of them knows all functions that have it. */
 function rows(functions) {
     const byText = new Map();
     functions.forEach((body, index) => {
