@@ -184,15 +184,17 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         managed: FxHashSet<NodeIndex>,
         names: &SecretNames,
     ) -> Self {
-        Self::among(topology, (types, vec![types; topology.nodes.len()]), managed, names)
+        let types_of = vec![types; topology.nodes.len()];
+        Self::among(topology, (types, types_of), managed, (names, None))
     }
 
     /// The behavior of a topology in which not all nodes have their types from the same template.
+    /// Values that types give are as `keeping` keeps them.
     pub(super) fn among(
         topology: &'t Topology,
         (types, types_of): (&'t Types<'a>, Vec<&'t Types<'a>>),
         managed: FxHashSet<NodeIndex>,
-        names: &SecretNames,
+        (names, keeping): (&SecretNames, Option<&'t dyn KeepsValues>),
     ) -> Self {
         let mut behaviors = Self {
             topology,
@@ -207,7 +209,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             as_written: None,
             scope: None,
             evaluated: RefCell::default(),
-            keeping: None,
+            keeping,
             counted: FxHashMap::default(),
         };
         let mut known = FxHashMap::default();
@@ -224,18 +226,13 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     pub(super) fn beside(self, written: Option<&'t Topology>) -> Self {
         let Some(written) = written else { return self };
         let (types, names) = ((self.types, self.types_of.clone()), self.secrets.names());
-        let as_written = Self::among(written, types, FxHashSet::default(), names);
-        let as_written = as_written.keeping(self.keeping);
+        let secrets = (names, self.keeping);
+        let as_written = Self::among(written, types, FxHashSet::default(), secrets);
         Self {
             as_written: Some(Box::new(as_written)),
             scope: Some(TopologyScope::of(self.topology, self.types)),
             ..self
         }
-    }
-
-    /// Lets values that types give be as an instance keeps them.
-    pub(super) fn keeping(self, keeping: Option<&'t dyn KeepsValues>) -> Self {
-        Self { keeping, ..self }
     }
 
     /// The errors in functions of types that were evaluated so far, each once.

@@ -295,8 +295,8 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
     /// What its nodes and relations do. The orchestrator does not bring those in `managed`.
     fn behaviors(&self, managed: FxHashSet<NodeIndex>) -> Behaviors<'v, 'a> {
         let types_of = self.origins().iter().map(|origin| origin.types).collect();
-        Behaviors::among(self.topology, (self.origin.types, types_of), managed, self.names)
-            .keeping(self.keeping)
+        let secrets = (self.names, self.keeping);
+        Behaviors::among(self.topology, (self.origin.types, types_of), managed, secrets)
             .beside(self.written)
     }
 }
