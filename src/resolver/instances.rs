@@ -11,7 +11,8 @@ use crate::orchestrate::instance::{
 };
 use crate::orchestrate::plan::{
     self, Adaptation, ChangeClass, ElementChange, KeepsValues, Observed, OrderOptions, Plan,
-    PlanBase, PlanQuery, PlanTarget, PlannedInstance, UnknownValue, VariantOfPlan, VariantOrigin,
+    PlanBase, PlanCall, PlanQuery, PlanTarget, PlannedInstance, UnknownValue, VariantOfPlan,
+    VariantOrigin,
 };
 use crate::orchestrate::redact::{Redaction, learn_written, unmarked};
 use crate::topology::Topology;
@@ -79,8 +80,16 @@ impl Resolver {
     /// # Errors
     /// As [`Resolver::instance_target`].
     pub fn instance_secrets(&self, kept: &KeptSecrets) -> Result<SecretValues, Failure> {
-        let target = self.instance_target(&mut kept.keeping())?.result;
-        Ok(SecretValues::of(&target, kept)?)
+        let answer = self.with_target(&mut kept.keeping(), |target, sources, loaded, types| {
+            let mut values = SecretValues::of(&sources, kept)?;
+            target.with_side((loaded, types), |side| {
+                for call in all_calls(side) {
+                    call.inputs.iter().for_each(|input| values.add_marked(&input.value, kept));
+                }
+            });
+            Ok(values)
+        });
+        Ok(answer?.result)
     }
 
     /// Plans what turns an instance into the variant. The answer also has what the instance keeps
@@ -120,21 +129,9 @@ impl Resolver {
             Some(kept) if digest.is_empty() => Ok(kept.clone()),
             _ => targets(digest),
         })?;
-        let names = secrets.names().clone();
         let planned = self.with_target(secrets, |target, kept, loaded, types| {
             let (plan, found) = from.with(model, PlannedExtent::Present, |from| {
-                let read =
-                    |document| as_in_model(Topology::read(document, &|_| false), &target.model);
-                let topology = read(&target.document);
-                let document = OutNode::root(&target.document).to_value();
-                let to = VariantOfPlan {
-                    written: Some(&read(&target.written)),
-                    keeping: Some(&KeptValues::of(&target.secrets)),
-                    template_of: Some(&|name| counted_template(&target.model, name)),
-                    names: &names,
-                    ..VariantOfPlan::of(&topology, &document, types, loaded)
-                };
-                query.planned(from, to)
+                target.with_side((loaded, types), |to| query.planned(from, to))
             })?;
             let (digest, blobs) = kept.blobs()?;
             let target = PlanTarget {
@@ -473,6 +470,18 @@ pub(super) fn secret_places(
     found.map_err(|Diagnostics(diagnostics)| Failure { diagnostics, sources })
 }
 
+/// The calls of all workflows of a variant, generated and written, as far as they can be planned.
+fn all_calls(side: VariantOfPlan<'_, '_>) -> Vec<PlanCall> {
+    let generated = ["deploy", "undeploy"].map(|workflow| (workflow, true));
+    let written = side.topology.workflows.iter().map(|workflow| (&*workflow.name, false));
+    let plan = |(workflow, generated): (&str, bool)| {
+        let workflow = workflow.to_owned();
+        plan::plan_instance(side, &PlanQuery { workflow, generated, ..PlanQuery::default() }).ok()
+    };
+    let plans = generated.into_iter().chain(written).filter_map(plan);
+    plans.flat_map(|(plan, _)| plan.calls).collect()
+}
+
 fn answered(
     planned: Result<(Plan, Diagnostics), Diagnostics>,
     side: &KeptSide,
@@ -534,6 +543,24 @@ impl<'a> VariantTarget<'a> {
         let document = redacting.of(&self.document, None);
         let written = redacting.of(&self.written, None);
         Self { document, written, secrets: redacting.secrets.clone(), ..self }
+    }
+
+    /// Calls `make` with the target as one side of a plan.
+    fn with_side<T>(
+        &self,
+        (loaded, types): (&Loaded, &Types<'_>),
+        make: impl FnOnce(VariantOfPlan<'_, '_>) -> T,
+    ) -> T {
+        let read = |document| as_in_model(Topology::read(document, &|_| false), &self.model);
+        let topology = read(&self.document);
+        let document = OutNode::root(&self.document).to_value();
+        make(VariantOfPlan {
+            written: Some(&read(&self.written)),
+            keeping: Some(&KeptValues::of(&self.secrets)),
+            template_of: Some(&|name| counted_template(&self.model, name)),
+            names: self.secrets.names(),
+            ..VariantOfPlan::of(&topology, &document, types, loaded)
+        })
     }
 
     /// The texts and sources of the target that an instance keeps.

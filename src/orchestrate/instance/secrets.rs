@@ -6,7 +6,9 @@ use super::model::SecretsMode;
 use super::shown::{MARK, marked};
 use super::target::TargetSources;
 use crate::diagnostic::Diagnostic;
-use crate::topology::sensitive::{DIGEST, InstanceValue, SecretPlaces, is_digest, kept_secret};
+use crate::topology::sensitive::{
+    DIGEST, InstanceValue, SecretPlaces, is_digest, kept_secret, masked,
+};
 use crate::tosca::digest::hexadecimal;
 use crate::tosca::function::{Function, function_in};
 use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames};
@@ -186,14 +188,14 @@ impl KeptSecrets {
             let items = items.iter().map(|item| self.marked_within(item, true)).collect();
             return Value::Map([(function.name().into(), Value::List(items))].into());
         }
+        // What is marked already stays: the digest of a digest would be known to nobody.
+        let has_parts = |value: &Value| function_in(value).is_some() || masked(value).is_some();
         match value {
             Value::Null => Value::Null,
-            Value::List(items) if items.iter().any(|it| function_in(it).is_some()) => Value::List(
+            Value::List(items) if items.iter().any(has_parts) => Value::List(
                 items.iter().map(|item| self.marked_within(item, has_literals)).collect(),
             ),
-            Value::Map(entries)
-                if entries.iter().any(|(_, value)| function_in(value).is_some()) =>
-            {
+            Value::Map(entries) if entries.iter().any(|(_, value)| has_parts(value)) => {
                 let kept = entries.iter();
                 let kept =
                     kept.map(|(key, it)| (Arc::clone(key), self.marked_within(it, has_literals)));
@@ -331,18 +333,21 @@ impl SecretValues {
             // Most files have no secrets, and reading them takes time.
             if memchr::memmem::find(text.as_bytes(), MARK.as_bytes()).is_some() {
                 let document = yaml::parse(FileId::DETACHED, text.into(), &Limits::default())?;
-                values.find(&document.root().to_value(), secrets);
+                values.add_marked(&document.root().to_value(), secrets);
             }
         }
         Ok(values)
     }
 
-    fn find(&mut self, value: &Value, secrets: &KeptSecrets) {
+    /// Adds what a value marks as secret.
+    pub(crate) fn add_marked(&mut self, value: &Value, secrets: &KeptSecrets) {
         match (value, kept_secret(value)) {
             (_, Some(secret)) => self.add(secret, secrets),
-            (Value::List(items), _) => items.iter().for_each(|item| self.find(item, secrets)),
+            (Value::List(items), _) => {
+                items.iter().for_each(|item| self.add_marked(item, secrets));
+            }
             (Value::Map(entries), _) => {
-                entries.iter().for_each(|(_, value)| self.find(value, secrets));
+                entries.iter().for_each(|(_, value)| self.add_marked(value, secrets));
             }
             _ => {}
         }
