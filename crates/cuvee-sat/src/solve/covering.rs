@@ -99,8 +99,9 @@ pub fn covering_beside(
         return Some(Covering { infeasible: all, ..Covering::default() });
     };
     let cases = Cases::new(&free.factors);
-    let (rows, models) = rows(t.min(free.factors.len()), &cases, &literals, models)?;
-    let feasible = feasible_choices(t, &rows, &cases, &free);
+    let FoundRows { rows, models, feasible } =
+        FoundRows::of(t.min(free.factors.len()), &cases, &literals, models)?;
+    let feasible = feasible_choices(t, (&rows, feasible), &cases, &free);
     let of_factor = |model: &CoveringModel, factor: &Vec<Lit>| {
         factor.iter().position(|&case| model.is_true(case)).unwrap_or_default()
     };
@@ -110,37 +111,45 @@ pub fn covering_beside(
     Some(Covering { rows, models, feasible, infeasible: all - feasible })
 }
 
-/// The rows of a covering array with their models, which the literals `deciding` determine. `None`
-/// where there are too many choices to look at.
-fn rows(
-    t: usize,
-    cases: &Cases,
-    deciding: &[Lit],
-    models: &mut Models,
-) -> Option<(Vec<Vec<u32>>, Vec<CoveringModel>)> {
-    if t == 0 {
-        // Without free factors, the model that was found last is the only row.
-        let model = CoveringModel::of(models.vars(), |literal| models.is_true(literal));
-        return Some((vec![Vec::new()], vec![model]));
+/// The rows of a covering array.
+struct FoundRows {
+    rows: Vec<Vec<u32>>,
+    models: Vec<CoveringModel>,
+    /// The choices of `t` cases that the rows have; `None` without factors.
+    feasible: Option<Choices>,
+}
+
+impl FoundRows {
+    /// Finds rows whose models the literals `deciding` determine. `None` where there are too many
+    /// choices to look at.
+    fn of(t: usize, cases: &Cases, deciding: &[Lit], models: &mut Models) -> Option<Self> {
+        if t == 0 {
+            // Without free factors, the model that was found last is the only row.
+            let model = CoveringModel::of(models.vars(), |literal| models.is_true(literal));
+            return Some(Self { rows: vec![Vec::new()], models: vec![model], feasible: None });
+        }
+        let open = Choices::of_different_factors(cases, t)?;
+        let mut greedy = Greedy::new(models, cases, deciding, open);
+        // No row should aim at choices that are known to be impossible.
+        (0..greedy.open.rows()).for_each(|others| greedy.exclude(others));
+        let mut found = Vec::new();
+        let mut others = 0;
+        while let Some(start) = greedy.next_start(&mut others) {
+            let Some(model) = greedy.make_row(&start) else {
+                greedy.forbid(&start);
+                continue;
+            };
+            let row = cases.row(&model);
+            greedy.open.remove_all(&row);
+            found.push((row, model));
+        }
+        let rows: Vec<&[u32]> = found.iter().map(|(row, _)| row.as_slice()).collect();
+        let Greedy { open, feasible, .. } = greedy;
+        let kept = not_redundant(&rows, &open);
+        let kept = found.into_iter().zip(kept).filter_map(|(row, kept)| kept.then_some(row));
+        let (rows, models) = kept.unzip();
+        Some(Self { rows, models, feasible: Some(feasible) })
     }
-    let open = Choices::of_different_factors(cases, t)?;
-    let mut greedy = Greedy::new(models, cases, deciding, open);
-    // No row should aim at choices that are known to be impossible.
-    (0..greedy.open.rows()).for_each(|others| greedy.exclude(others));
-    let mut found = Vec::new();
-    let mut others = 0;
-    while let Some(start) = greedy.next_start(&mut others) {
-        let Some(model) = greedy.make_row(&start) else {
-            greedy.forbid(&start);
-            continue;
-        };
-        let row = cases.row(&model);
-        greedy.open.remove_all(&row);
-        found.push((row, model));
-    }
-    let rows: Vec<&[u32]> = found.iter().map(|(row, _)| row.as_slice()).collect();
-    let kept = not_redundant(&rows, &greedy.open);
-    Some(found.into_iter().zip(kept).filter_map(|(row, kept)| kept.then_some(row)).unzip())
 }
 
 /// The number of choices of `t` cases of different factors. `None` where it does not fit into 64
@@ -158,15 +167,24 @@ fn all_choices(t: usize, factors: &[Vec<Lit>]) -> Option<u64> {
 }
 
 /// The number of choices of `t` cases of all factors that some model has. The rows over the free
-/// factors contain all feasible choices of these; each stands for several choices of all factors.
-fn feasible_choices(t: usize, rows: &[Vec<u32>], cases: &Cases, free: &FreeFactors) -> u64 {
+/// factors contain all feasible choices of these, which are known for the most factors; each stands
+/// for several choices of all factors.
+fn feasible_choices(
+    t: usize,
+    (rows, mut known): (&[Vec<u32>], Option<Choices>),
+    cases: &Cases,
+    free: &FreeFactors,
+) -> u64 {
     let (decided, ways) = (free.ways_decided(t), free.ways(t));
     let of_case = |case: u32| &ways[cases.factors[case as usize] as usize];
     let mut count = decided[t];
     for size in 1..=t.min(free.factors.len()) {
         // There are fewer of these choices than of those that were looked at.
-        let Some(mut met) = Choices::none(cases, size) else { continue };
-        rows.iter().for_each(|row| met.add_all(row));
+        let Some(met) =
+            known.take_if(|known| known.t == size).or_else(|| Choices::of_rows(rows, cases, size))
+        else {
+            continue;
+        };
         for others in (0..met.rows()).filter(|&others| !met.is_none_with(others)) {
             let chosen = met.at(others);
             let before = chosen
@@ -358,6 +376,7 @@ impl Cases {
 
 /// A set of choices of `t` cases. For each choice of `t - 1` cases, called *others* and numbered,
 /// there is a set of cases. So each choice occurs `t` times.
+#[derive(Clone)]
 struct Choices {
     t: usize,
     /// For each `i` from 1 to `t - 1`, the number of sets of `i` numbers below each bound. The set
@@ -366,11 +385,13 @@ struct Choices {
     /// How many words a set of cases takes.
     words: usize,
     bits: Vec<u64>,
+    /// Which words of each set of cases may have bits: in the end, few do.
+    filled: Vec<u64>,
     /// How many cases the set of each choice of others has.
     counts: Vec<u32>,
 }
 
-/// The most bits of a set of choices. Four times as much memory is needed at once.
+/// The most bits of a set of choices. Five times as much memory is needed at once.
 const MOST: usize = 1 << 31;
 
 impl Choices {
@@ -390,7 +411,8 @@ impl Choices {
         let words = count.div_ceil(64);
         let rows = choose.last().map_or(1, |counts| counts[count]);
         let size = rows.checked_mul(words).filter(|&size| size <= MOST / 64)?;
-        Some(Self { t, choose, words, bits: vec![0; size], counts: vec![0; rows] })
+        let (bits, filled) = (vec![0; size], vec![0; rows * words.div_ceil(64)]);
+        Some(Self { t, choose, words, bits, filled, counts: vec![0; rows] })
     }
 
     /// The set of all choices whose cases are of different factors. `None` where they are too many.
@@ -399,6 +421,13 @@ impl Choices {
         for others in 0..choices.rows() {
             choices.open_row(others, cases);
         }
+        Some(choices)
+    }
+
+    /// The set of all choices that rows have. `None` where there may be too many.
+    fn of_rows(rows: &[Vec<u32>], cases: &Cases, t: usize) -> Option<Self> {
+        let mut choices = Self::none(cases, t)?;
+        rows.iter().for_each(|row| choices.add_all(row));
         Some(choices)
     }
 
@@ -414,6 +443,14 @@ impl Choices {
             row[case / 64] &= !(1 << (case % 64));
         }
         self.counts[others] = ones(row);
+        let filled = summary(row);
+        self.filled_with(others).copy_from_slice(&filled);
+    }
+
+    /// Which words of the set of some others may have bits.
+    fn filled_with(&mut self, others: usize) -> &mut [u64] {
+        let words = self.words.div_ceil(64);
+        &mut self.filled[others * words..(others + 1) * words]
     }
 
     /// The number of `t - 1` others.
@@ -479,36 +516,53 @@ impl Choices {
 
     /// Removes all choices of cases of a row.
     fn remove_all(&mut self, row: &[u32]) {
-        self.update_all(row, |count, words, mask| {
-            if *count == 0 {
-                return;
+        let mask = mask(row, self.words);
+        let filled = summary(&mask);
+        for others in self.all_others(row) {
+            if self.counts[others] > 0 {
+                self.remove_masked(others, &mask, &filled);
             }
-            for (word, mask) in
-                words.iter_mut().zip(mask).filter(|(word, mask)| **word & **mask != 0)
-            {
-                *count -= (*word & mask).count_ones();
+        }
+    }
+
+    /// Removes the choices of some others with the cases of a mask, of which these words are not
+    /// zero.
+    fn remove_masked(&mut self, others: usize, mask: &[u64], filled: &[u64]) {
+        let words = &mut self.bits[others * self.words..(others + 1) * self.words];
+        let start = others * filled.len();
+        for (at, filled) in filled.iter().enumerate() {
+            let own = &mut self.filled[start + at];
+            let mut left = *own & filled;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                let word = &mut words[at * 64 + bit as usize];
+                let mask = mask[at * 64 + bit as usize];
+                self.counts[others] -= (*word & mask).count_ones();
                 *word &= !mask;
+                *own &= !(u64::from(*word == 0) << bit);
+                left &= left - 1;
             }
-        });
+        }
     }
 
     /// Adds all choices of cases of a row. That includes sets with one case twice, which are not
     /// choices.
     fn add_all(&mut self, row: &[u32]) {
-        self.update_all(row, |count, words, mask| {
-            words.iter_mut().zip(mask).for_each(|(word, mask)| *word |= mask);
-            *count = ones(words);
-        });
+        let mask = mask(row, self.words);
+        for others in self.all_others(row) {
+            let words = &mut self.bits[others * self.words..(others + 1) * self.words];
+            words.iter_mut().zip(&mask).for_each(|(word, mask)| *word |= mask);
+            self.counts[others] = ones(words);
+            let filled = summary(words);
+            self.filled_with(others).copy_from_slice(&filled);
+        }
     }
 
-    fn update_all(&mut self, row: &[u32], update: impl Fn(&mut u32, &mut [u64], &[u64])) {
-        let mask = mask(row, self.words);
+    /// The numbers of all choices of `t - 1` cases of a row.
+    fn all_others(&self, row: &[u32]) -> Vec<usize> {
         let mut all = Vec::new();
         each_subset(row, self.t - 1, |others| all.push(self.index(others)));
-        for others in all {
-            let start = others * self.words;
-            update(&mut self.counts[others], &mut self.bits[start..start + self.words], &mask);
-        }
+        all
     }
 
     /// How many choices contain each case. All are counted the same number of times.
@@ -529,6 +583,14 @@ fn mask(cases: &[u32], words: usize) -> Vec<u64> {
     let mut mask = vec![0; words];
     cases.iter().for_each(|&case| mask[case as usize / 64] |= 1 << (case % 64));
     mask
+}
+
+/// Which words are not zero, as bits.
+fn summary(words: &[u64]) -> Vec<u64> {
+    let bits = |words: &[u64]| {
+        words.iter().zip(0..).fold(0, |bits, (word, at)| bits | u64::from(*word != 0) << at)
+    };
+    words.chunks(64).map(bits).collect()
 }
 
 fn ones(words: &[u64]) -> u32 {
@@ -584,6 +646,8 @@ struct Greedy<'c> {
     root: usize,
     /// The choices that may be in a model and are in none found so far.
     open: Choices,
+    /// The choices that are in a model or may be in one.
+    feasible: Choices,
     row: RowDraft,
 }
 
@@ -611,7 +675,8 @@ impl<'c> Greedy<'c> {
         let propagator = models.propagator();
         let root = propagator.trail().len();
         let row = RowDraft::default();
-        Self { models, cases, deciding, by_literal, propagator, root, open, row }
+        let feasible = open.clone();
+        Self { models, cases, deciding, by_literal, propagator, root, open, feasible, row }
     }
 
     /// Finds a choice that propagation does not exclude and that is in no model so far. No choice
@@ -647,7 +712,7 @@ impl<'c> Greedy<'c> {
                 excluded.push(case as u32);
             }
         });
-        excluded.iter().for_each(|&case| self.open.remove(&insert(&chosen, case)));
+        excluded.iter().for_each(|&case| self.give_up(&insert(&chosen, case)));
     }
 
     fn literals(&self, cases: &[u32]) -> Vec<Lit> {
@@ -657,14 +722,24 @@ impl<'c> Greedy<'c> {
     /// Records that a choice is in no model.
     fn forbid(&mut self, choice: &[u32]) {
         self.learn(&self.literals(choice));
+        self.give_up(choice);
+    }
+
+    /// Removes a choice that is in no model.
+    fn give_up(&mut self, choice: &[u32]) {
         self.open.remove(choice);
+        self.feasible.remove(choice);
     }
 
     /// Learns which of some decisions contradict each other, and restarts the row. Returns those
     /// decisions.
     fn learn(&mut self, decisions: &[Lit]) -> Vec<Lit> {
         self.propagator.undo(self.root);
-        let core = self.models.least_core(decisions);
+        // Each case alone is in some model, so two that exclude each other are both needed.
+        let core = match decisions.len() {
+            2 => decisions.to_vec(),
+            _ => self.models.least_core(decisions),
+        };
         let clause: Vec<_> = core
             .iter()
             .map(|&literal| !literal)

@@ -8,6 +8,7 @@ use super::propagate::Propagation;
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
 use crate::formula::{Cnf, Lit, Var};
+use rustc_hash::FxHashMap;
 
 /// A solver for a set of clauses. It finds models one at a time, and clauses can be added.
 ///
@@ -71,34 +72,24 @@ impl Models {
     }
 
     /// Given assumptions for which there is no model, finds a minimal subset for which there is
-    /// none. The result is the same for every solver, because the solver is only asked whether
-    /// there is a model.
+    /// none. The fewest first assumptions that exclude each other end with one that is needed;
+    /// beside it, the fewest of those before are looked for, and so on. So the result is the same
+    /// for every solver.
     ///
-    /// Ulrich Junker. "QuickXplain: Preferred Explanations and Relaxations for Over-Constrained
-    /// Problems." AAAI 2004.
+    /// It is the one that Ulrich Junker prefers in "QuickXplain: Preferred Explanations and
+    /// Relaxations for Over-Constrained Problems." AAAI 2004. Here, models that were found show
+    /// how many of the first assumptions do not yet exclude each other (model rotation in Anton
+    /// Belov, Joao Marques-Silva. "Accelerating MUS Extraction with Recursive Model Rotation."
+    /// FMCAD 2011, is a kin of it), and the solver's own cores show how many do.
     pub(super) fn least_core(&mut self, assumptions: &[Lit]) -> Vec<Lit> {
-        self.core_beside(&mut Vec::new(), false, assumptions)
-    }
-
-    /// The assumptions that are needed beside `others` so that there is no model. If the others
-    /// have `grown`, they may be enough alone.
-    fn core_beside(&mut self, others: &mut Vec<Lit>, grown: bool, assumptions: &[Lit]) -> Vec<Lit> {
-        if grown && !self.solve(others) {
-            return Vec::new();
+        let mut search = CoreSearch::new(self, assumptions);
+        let mut end = assumptions.len();
+        while let Some(last) = search.fewest(end).checked_sub(1) {
+            search.need(last);
+            end = last;
         }
-        if assumptions.len() < 2 {
-            return assumptions.to_vec();
-        }
-        let (first, second) = assumptions.split_at(assumptions.len() / 2);
-        let before = others.len();
-        others.extend(first);
-        let of_second = self.core_beside(others, true, second);
-        others.truncate(before);
-        others.extend(&of_second);
-        let mut core = self.core_beside(others, !of_second.is_empty(), first);
-        others.truncate(before);
-        core.extend(of_second);
-        core
+        search.needed.reverse();
+        search.needed
     }
 
     /// Adds a variable that no clause mentions yet.
@@ -180,5 +171,101 @@ impl Models {
     /// A search near the model that was found last.
     pub(super) fn nearby(&self) -> Nearby<'_> {
         Nearby::of(&self.solver)
+    }
+}
+
+/// The search for a minimal set of assumptions that exclude each other.
+struct CoreSearch<'m, 'a> {
+    models: &'m mut Models,
+    assumptions: &'a [Lit],
+    /// The position of each assumption.
+    positions: FxHashMap<Lit, usize>,
+    /// The assumptions that are needed, the last one first.
+    needed: Vec<Lit>,
+    /// Of each model that was found and in which all of these are true: which assumptions are.
+    found: Vec<Vec<bool>>,
+}
+
+impl<'m, 'a> CoreSearch<'m, 'a> {
+    fn new(models: &'m mut Models, assumptions: &'a [Lit]) -> Self {
+        models.cover_literals(assumptions);
+        let positions = assumptions.iter().copied().zip(0..).collect();
+        Self { models, assumptions, positions, needed: Vec::new(), found: Vec::new() }
+    }
+
+    /// How many of the first assumptions, as few as possible, exclude each other together with the
+    /// needed ones. The first `end` do.
+    fn fewest(&mut self, end: usize) -> usize {
+        let mut most = end;
+        let mut least = self.found.iter().map(|found| excluded_by(found)).max().unwrap_or(0);
+        while least < most {
+            let count = least.midpoint(most);
+            let asked = [&self.assumptions[..count], &self.needed].concat();
+            match self.models.solver.search(&asked) {
+                Some(true) => {
+                    let is_true = |&literal: &Lit| self.models.is_true(literal);
+                    let found: Vec<_> = self.assumptions.iter().map(is_true).collect();
+                    least = excluded_by(&found);
+                    self.found.push(found);
+                }
+                Some(false) => {
+                    let core = self.models.solver.core().iter();
+                    let positions = core.filter_map(|literal| self.positions.get(literal));
+                    let among = positions.filter(|&&position| position < count);
+                    most = among.map(|position| position + 1).max().unwrap_or(0);
+                }
+                // At its limit, the solver says that there is no model.
+                None => most = count,
+            }
+        }
+        most
+    }
+
+    /// Adds the assumption at a position to those that are needed.
+    fn need(&mut self, position: usize) {
+        self.needed.push(self.assumptions[position]);
+        self.found.retain(|found| found[position]);
+    }
+}
+
+/// How many of the first assumptions at least exclude each other, as a model shows: all up to the
+/// first that is not true.
+fn excluded_by(found: &[bool]) -> usize {
+    found.iter().position(|is_true| !is_true).map_or(found.len(), |first| first + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{KINDS, clauses, holds};
+    use super::*;
+
+    const VARS: u32 = 8;
+
+    proptest! {
+        /// From the last to the first, each assumption is left out without which the others still
+        /// exclude each other.
+        #[test]
+        fn the_core_has_what_cannot_be_left_out(clauses in clauses(VARS, 4..40), order in Just((0..2 * VARS).map(Lit).collect::<Vec<_>>()).prop_shuffle(), count in 1..16_usize) {
+            let assumptions = &order[..count];
+            let excluded = |assumptions: &[Lit]| {
+                let clauses: Vec<_> = clauses.iter().cloned().chain(assumptions.iter().map(|&it| vec![it])).collect();
+                (0..1 << VARS).all(|model| !holds(&clauses, model))
+            };
+            if excluded(assumptions) {
+                let mut core = assumptions.to_vec();
+                for at in (0..count).rev() {
+                    let left_out = core.remove(at);
+                    if !excluded(&core) {
+                        core.insert(at, left_out);
+                    }
+                }
+                for &kind in KINDS {
+                    let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
+                    prop_assert_eq!(&models.least_core(assumptions), &core);
+                }
+            }
+        }
     }
 }
