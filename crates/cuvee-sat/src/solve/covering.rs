@@ -248,9 +248,10 @@ fn not_redundant(rows: &[&[u32]], choices: &Choices) -> Vec<bool> {
     let mut twice = once.clone();
     for (row, mask) in rows.iter().zip(&masks) {
         choices.each_others(row, |_, start| {
-            for (at, mask) in (start..).zip(mask) {
-                twice[at] |= once[at] & mask;
-                once[at] |= mask;
+            let sets = twice[start..].iter_mut().zip(&mut once[start..]);
+            for ((twice, once), mask) in sets.zip(mask) {
+                *twice |= *once & mask;
+                *once |= mask;
             }
         });
     }
@@ -260,7 +261,8 @@ fn not_redundant(rows: &[&[u32]], choices: &Choices) -> Vec<bool> {
         .map(|(row, mask)| {
             let mut any = false;
             choices.each_others(row, |_, start| {
-                any |= (start..).zip(mask).any(|(at, mask)| once[at] & !twice[at] & mask != 0);
+                any =
+                    any || (start..).zip(mask).any(|(at, mask)| once[at] & !twice[at] & mask != 0);
             });
             any
         })
@@ -489,7 +491,7 @@ impl Choices {
     /// has the cases of the row as bits.
     fn cover(&self, row: &[u32], mask: &[u64], covered: &mut [u64]) {
         self.each_others(row, |_, start| {
-            (start..).zip(mask).for_each(|(at, mask)| covered[at] |= mask);
+            covered[start..].iter_mut().zip(mask).for_each(|(covered, mask)| *covered |= mask);
         });
     }
 
