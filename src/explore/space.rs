@@ -246,6 +246,7 @@ impl<'s, 'a> Space<'s, 'a> {
 
         progress.counted("gates", determinised.gates);
         progress.counted("other variables", determinised.asked);
+        progress.counted("searches", determinised.searches);
 
         encoder.reserve(determinised.vars);
         let mut requirements: Vec<_> = wanted

@@ -1,5 +1,6 @@
 //! Tests large topologies with many open inputs. They measure work rather than time.
 
+use super::growing::CASES;
 use cuvee::Resolver;
 use cuvee::diagnostic::Code;
 use cuvee::explore::Query;
@@ -67,6 +68,18 @@ fn many_nodes_of_a_hundred_inputs_are_explored() {
     let query = Query { limit: 3, ..Query::default() };
     let found = template.variants_with(&query, &mut work).unwrap().result;
     assert!(found.more && found.variants.len() == 3);
+    assert!(work.of("searches") < 100, "{:?}", work.0);
+}
+
+/// Of many hosts, one is the best. That the inputs decide about none of the others takes no question
+/// for each of them.
+#[test]
+fn many_hosts_to_choose_from_are_explored() {
+    let case = CASES.iter().find(|case| case.name == "hosts to choose from").unwrap();
+    let mut work = SharedWork::default();
+    let template = Resolver::from_text("hosts.yaml", (case.make)(400));
+    let found = template.variants_with(&Query::default(), &mut work).unwrap().result;
+    assert_eq!(found.variants.len(), 1);
     assert!(work.of("searches") < 100, "{:?}", work.0);
 }
 

@@ -8,8 +8,8 @@
 //!    show ([`Gates`]). The others are examined by Padoa's method: two copies of the clauses share
 //!    inputs and gates, and a variable is defined by the inputs if the copies cannot differ in it.
 //!    One question asks about all of them at once. Each pair of models that differ shows some that
-//!    are not defined, until no pair differs in the rest. Where the conditions leave no choice,
-//!    this is all, and there is no lemma.
+//!    are not defined, as do searches near a model, until no pair differs in the rest. Where
+//!    the conditions leave no choice, this is all, and there is no lemma.
 //! 2. *Blocks.* The remaining variables that are connected by clauses form a block. Blocks do not
 //!    influence each other: costs add up, and the lexicographic minimum of several blocks is that
 //!    of each.
@@ -43,6 +43,7 @@ use rustc_hash::FxHashSet;
 
 use super::gates::Gates;
 use super::lexicographic::lexicographic_minimum;
+use super::models::Models;
 use super::propagate::Propagation;
 use super::solver::{Recorded, SatSolver};
 use super::{Interrupted, Objective, Problem, Solution, SolverSettings, solve};
@@ -119,6 +120,8 @@ pub struct Determinised {
     pub gates: usize,
     /// How many variables a solver was asked about, because no gate defines them.
     pub asked: usize,
+    /// How often a solver was asked for a pair of models that differ.
+    pub searches: usize,
     /// The clauses that say which model is best.
     pub lemmas: Vec<Vec<Lit>>,
     /// Literals with indices into [`Question::unique`]. A literal is true where equally good models
@@ -174,7 +177,10 @@ fn determinise_beside(
     determinised.gates = known.len() - question.inputs.len();
     let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, &known, settings);
     determinised.asked = twins.differences.len();
-    let undetermined = twins.undetermined(effort)?;
+    let near = |candidates: &mut Vec<Var>| {
+        undetermined_nearby(candidates, (cnf.vars(), &clauses), &known, settings)
+    };
+    let undetermined = twins.undetermined(effort, near)?;
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
     let mut left = effort;
     // All other variables follow from these. Comparing them makes the pairs that are found
@@ -198,9 +204,13 @@ fn determinise_beside(
             lemma.add(&mut determinised, &mut twins);
         }
     }
+    determinised.searches = twins.solver.searches();
     // A search that was stopped finds no pair that differs.
     (!settings.limit.is_over()).then_some(determinised)
 }
+
+/// How many searches near a model may be in vain, one after the other, before no more are made.
+const IN_VAIN: usize = 8;
 
 /// Two copies of the clauses, which share the inputs and the variables known to follow from them.
 struct Twins {
@@ -290,8 +300,14 @@ impl Twins {
     }
 
     /// The variables that the inputs do not determine, in order. `None` where more than `effort`
-    /// pairs of models are needed to show them.
-    fn undetermined(&mut self, effort: usize) -> Option<Vec<Var>> {
+    /// pairs of models are needed to show them. As soon as there are some, `near` moves more out
+    /// of the candidates.
+    fn undetermined(
+        &mut self,
+        effort: usize,
+        near: impl FnOnce(&mut Vec<Var>) -> Vec<Var>,
+    ) -> Option<Vec<Var>> {
+        let mut near = Some(near);
         let mut candidates: Vec<Var> = self.differences.keys().copied().collect();
         let mut found = Vec::new();
         let mut left = effort;
@@ -301,10 +317,49 @@ impl Twins {
                 candidates.iter().partition(|&&var| self.differs(var));
             found.extend(differing);
             candidates = rest;
+            if let Some(near) = near.take() {
+                found.extend(near(&mut candidates));
+            }
         }
         found.sort_unstable();
         Some(found)
     }
+}
+
+/// Moves the variables out of `candidates` that a search near a model shows to have two values for
+/// the same values of `known`. Where a choice is one of many, a pair of models shows only two of
+/// them, and each question to the solver takes as long as there are many.
+fn undetermined_nearby(
+    candidates: &mut Vec<Var>,
+    (vars, clauses): (usize, &[Vec<Lit>]),
+    known: &[Var],
+    settings: &SolverSettings,
+) -> Vec<Var> {
+    let mut found = Vec::new();
+    let mut models = Models::new(vars, clauses.iter().map(Vec::as_slice), settings.clone());
+    if !models.solve(&[]) {
+        return found;
+    }
+    let as_is = |var: Var| var.positive().negate_if(!models.is_true(var.positive()));
+    let (nearby, mut propagator) = (models.nearby(), models.propagator());
+    for literal in known.iter().map(|&var| as_is(var)) {
+        if propagator.value(literal).is_none() {
+            // In the model they are all true, so they do not contradict each other.
+            propagator.assume(literal);
+        }
+    }
+    let mut in_vain = 0;
+    candidates.retain(|&var| {
+        if in_vain == IN_VAIN || settings.limit.is_over() {
+            return true;
+        }
+        let differs = nearby.has_model(!as_is(var), &mut propagator);
+        found.extend(differs.filter(|differs| *differs).map(|_| var));
+        in_vain = if differs.is_none() { in_vain + 1 } else { 0 };
+        // That there is none beside this model does not mean that there is none beside others.
+        differs != Some(true)
+    });
+    found
 }
 
 /// Undetermined variables that are connected by clauses, and the clauses that mention them.
