@@ -67,6 +67,9 @@ const FEW: usize = 8;
 /// The most clauses of a literal among which a duplicate of a clause is searched for.
 const MANY: usize = 64;
 
+/// How many literals a clause has that are put into another one by one.
+const SHORT: usize = 16;
+
 struct Simplifier {
     /// The clauses, each in ascending order of its literals. Removed clauses are empty.
     clauses: Vec<Vec<Lit>>,
@@ -233,15 +236,8 @@ impl Simplifier {
         let mut resolvents = Vec::new();
         for &with in &positive {
             for &without in &negative {
-                let both =
-                    self.clauses[with as usize].iter().chain(&self.clauses[without as usize]);
-                let mut resolvent: Vec<_> =
-                    both.copied().filter(|literal| literal.var() != var).collect();
-                resolvent.sort_unstable();
-                resolvent.dedup();
-                if resolvent.windows(2).any(|pair| pair[0] == !pair[1]) {
-                    continue;
-                }
+                let [with, without] = [with, without].map(|index| &*self.clauses[index as usize]);
+                let Some(resolvent) = resolvent(with, without, var) else { continue };
                 if resolvents.len() == most {
                     return None;
                 }
@@ -261,6 +257,32 @@ impl Simplifier {
             .for_each(|clause| clauses.push(clause));
         Simplified { clauses, representatives, values: self.values, shown: self.shown }
     }
+}
+
+/// The resolvent of two clauses that contain the two literals of a variable; `None` where it holds
+/// always. Where thousands of clauses define a variable, most are short, and one is long.
+fn resolvent(one: &[Lit], other: &[Lit], var: Var) -> Option<Vec<Lit>> {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let own = |clause: &'_ [Lit]| {
+        clause.iter().copied().filter(|literal| literal.var() != var).collect::<Vec<_>>()
+    };
+    let short = own(short);
+    if short.iter().any(|&literal| long.binary_search(&!literal).is_ok()) {
+        return None;
+    }
+    let mut resolvent = own(long);
+    if short.len() < SHORT {
+        for literal in short {
+            if let Err(place) = resolvent.binary_search(&literal) {
+                resolvent.insert(place, literal);
+            }
+        }
+    } else {
+        resolvent.extend(short);
+        resolvent.sort_unstable();
+        resolvent.dedup();
+    }
+    Some(resolvent)
 }
 
 /// Marks the shown variables, and variables that are defined by marked ones: `v ⇔ a₁ ∧ … ∧ aₙ`.
