@@ -143,9 +143,10 @@ impl FoundRows {
             greedy.open.remove_all(&row);
             found.push((row, model));
         }
-        let rows: Vec<&[u32]> = found.iter().map(|(row, _)| row.as_slice()).collect();
         let Greedy { open, feasible, .. } = greedy;
-        let kept = not_redundant(&rows, &open);
+        drop(open);
+        let rows: Vec<&[u32]> = found.iter().map(|(row, _)| row.as_slice()).collect();
+        let kept = not_redundant(&rows, &feasible);
         let kept = found.into_iter().zip(kept).filter_map(|(row, kept)| kept.then_some(row));
         let (rows, models) = kept.unzip();
         Some(Self { rows, models, feasible: Some(feasible) })
@@ -393,7 +394,7 @@ struct Choices {
     counts: Vec<u32>,
 }
 
-/// The most bits of a set of choices. Five times as much memory is needed at once.
+/// The most bits of a set of choices. Four times as much memory is needed at once.
 const MOST: usize = 1 << 31;
 
 impl Choices {

@@ -268,8 +268,8 @@ fn lock<'s>(
 
 /// How long a caller waits.
 struct Patience {
-    /// The end of the waiting time; `None` not to wait at all.
-    until: Option<Instant>,
+    /// Since when it waits, and the end of the waiting time; `None` not to wait at all.
+    times: Option<(Instant, Instant)>,
 }
 
 impl Patience {
@@ -277,17 +277,23 @@ impl Patience {
         const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
         // A browser has neither this clock nor other processes to wait for.
         if timeout.is_zero() || cfg!(target_family = "wasm") {
-            return Self { until: None };
+            return Self { times: None };
         }
-        let until = Instant::now().checked_add(timeout.min(FOREVER));
-        Self { until }
+        let began = Instant::now();
+        let until = began.checked_add(timeout.min(FOREVER));
+        Self { times: until.map(|until| (began, until)) }
     }
 
-    /// Waits a moment; returns false if no time is left.
+    /// Waits a moment, the longer the longer it has waited: of hundreds, most wait for long. Returns
+    /// false if no time is left.
     fn wait(&self) -> bool {
-        const MOMENT: Duration = Duration::from_millis(1);
-        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
-        let left = left.filter(|left| !left.is_zero());
-        left.map(|left| std::thread::sleep(left.min(MOMENT))).is_some()
+        const SHORTEST: Duration = Duration::from_millis(1);
+        const LONGEST: Duration = Duration::from_millis(50);
+        let Some((began, until)) = self.times else { return false };
+        let now = Instant::now();
+        let left = until.saturating_duration_since(now);
+        let moment = (now.saturating_duration_since(began) / 8).clamp(SHORTEST, LONGEST);
+        std::thread::sleep(left.min(moment));
+        !left.is_zero()
     }
 }
