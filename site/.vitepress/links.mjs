@@ -1,7 +1,8 @@
 // Pages link as they do in the repository. A link to another page leads to that page here; any other file is copied beside the pages, so that its link leads
 // somewhere, too. A link to what is not there is a mistake.
 
-import { cpSync, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
 const root = new URL("../..", import.meta.url).pathname;
@@ -52,15 +53,22 @@ export const linkSources = (pages) => (markdown) => {
 export function copyLinkedFiles(outDir) {
   for (const path of linked) {
     const target = join(outDir, "files", path);
-    cpSync(join(root, path), target, { recursive: true });
-    if (isDirectory(path)) writeFileSync(join(target, "index.html"), listing(path));
+    const files = isDirectory(path) ? filesIn(path) : [""];
+    for (const file of files) cpSync(join(root, path, file), join(target, file), { dereference: true });
+    if (isDirectory(path)) writeFileSync(join(target, "index.html"), listing(path, files));
   }
 }
 
+/** The files of the repository in a directory: neither what was installed there nor what was built. */
+function filesIn(path) {
+  const words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const names = execFileSync("git", words, { cwd: join(root, path), encoding: "utf8" }).split("\0");
+  return names.filter((name) => name && existsSync(join(root, path, name))).sort();
+}
+
 /** What is in a directory, for hosts that do not list it themselves. */
-function listing(path) {
-  const names = readdirSync(join(root, path), { recursive: true }).filter((name) => !isDirectory(join(path, name))).sort();
-  const entries = names.map((name) => `<li><a href="${encodeURI(name)}">${name}</a></li>`);
+function listing(path, files) {
+  const entries = files.map((name) => `<li><a href="${encodeURI(name)}">${name}</a></li>`);
   return `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>${path}</title><h1>${path}</h1>\n<ul>\n${entries.join("\n")}\n</ul>\n</html>\n`;
 }
 

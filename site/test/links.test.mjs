@@ -31,6 +31,12 @@ test("links lead somewhere", () => {
   assert.ok(count > 1000, `only ${count} links`);
 });
 
+test("the site has what the repository has, and nothing that was installed there", () => {
+  const names = readdirSync(folder, { recursive: true });
+  assert.ok(names.includes(join("files", "editors", "vscode", "package.json")));
+  assert.deepEqual(names.filter((name) => name.split(/[/\\]/).includes("node_modules")), []);
+});
+
 test("each code has an address", () => {
   const codes = [...readFileSync(new URL("../../docs/codes.md", import.meta.url), "utf8").matchAll(/^## `([\w-]+)`$/gm)].map(([, code]) => code);
   assert.ok(codes.length > 50);
