@@ -268,7 +268,10 @@ test("everything can be done by keyboard", async () => {
 });
 
 const bad = async (page) => {
-  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
+  const values = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  // No page has a frame of another origin, and what passes is not looked at: so it takes a fourth of the time.
+  const builder = new AxeBuilder({ page }).setLegacyMode().options({ runOnly: { type: "tag", values }, resultTypes: ["violations"] });
+  const { violations } = await builder.analyze();
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((it) => it.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
 };
 
