@@ -5,8 +5,9 @@ use super::grammar::{
     FilePurpose, HeldContent, MapGrammar, MemberKind, NODE_TEMPLATES, NameFamily,
 };
 use super::owners::{DefinedMember, Owner};
+use super::parts::element;
 use super::symbols::SymbolKey;
-use super::walk::{HolderKind, NameHolder, Word, WordRole, walk};
+use super::walk::{HolderKind, NameHolder, PathKind, Word, WordRole, walk};
 use crate::tosca::types::profile;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::ElementGrammar;
@@ -174,6 +175,7 @@ impl Suggesting<'_, '_> {
                 }
             }
             WordRole::Names(families) => {
+                self.keywords(word);
                 families.iter().for_each(|family| self.names(*family, word));
             }
             WordRole::Entry => self.members(MemberKind::Property, word),
@@ -349,6 +351,30 @@ impl Suggesting<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Suggests the words for an element around, where a path starts and they have a meaning
+    /// (section 4.1).
+    fn keywords(&mut self, word: Word<'_, '_>) {
+        let Some((HolderKind::Path(call), around)) = word.holder.map(|it| (it.kind, it.of)) else {
+            return;
+        };
+        let outwards = around.into_iter().flat_map(NameHolder::outwards);
+        // A filter is about a node that nobody knows yet.
+        let known = outwards.take_while(|it| !matches!(it.kind, HolderKind::Subject(..)));
+        let Some(entity) = known.filter_map(|it| element(it.kind)).next() else { return };
+        let is_function = word.key.and_then(Node::text).and_then(PathKind::of_function).is_some();
+        let words: &[_] = match (call.kind, entity.family) {
+            (PathKind::Input, _) => &[],
+            // A path of TOSCA 2.0 goes on from `SELF` to everything else.
+            _ if self.elements.is_some() => &["SELF"],
+            (_, Family::Relationship) => &["SELF", "SOURCE", "TARGET"],
+            (PathKind::Property | PathKind::Attribute, Family::Node) if is_function => {
+                &["SELF", "HOST"]
+            }
+            _ => &["SELF"],
+        };
+        words.iter().for_each(|word| self.add(word, SuggestionKind::Value, None));
     }
 
     /// Suggests what a path may go on with.

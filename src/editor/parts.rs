@@ -425,7 +425,7 @@ fn read_path(call: PathCall<'_>) -> Option<(Vec<&str>, Option<usize>)> {
 }
 
 /// The element that a holder is, if it is one that values belong to.
-fn element(kind: HolderKind<'_>) -> Option<TypedEntity<'_>> {
+pub(super) fn element(kind: HolderKind<'_>) -> Option<TypedEntity<'_>> {
     match kind {
         HolderKind::Entity(entity) => Some(entity).filter(|it| {
             matches!(

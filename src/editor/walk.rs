@@ -107,7 +107,7 @@ pub(crate) enum PathKind {
 }
 
 impl PathKind {
-    fn of_function(name: &str) -> Option<Self> {
+    pub(super) fn of_function(name: &str) -> Option<Self> {
         match name.strip_prefix('$').unwrap_or(name) {
             "get_input" => Some(Self::Input),
             "get_property" => Some(Self::Property),
@@ -579,14 +579,13 @@ impl<'n> WordWalker<'_, 'n> {
             return self.joined_path(kind, names, first, around);
         }
         for (at, name) in names.items().enumerate() {
-            match (at, name.kind()) {
-                (0, NodeKind::Scalar) => self.name(name, first, around),
-                (_, NodeKind::Scalar) => {
-                    let path = around.holding(HolderKind::Path(PathCall { kind, names, at }));
-                    self.word(name, WordRole::Step, false, around.within(&path));
-                }
-                _ => self.value(name, around),
+            if name.kind() != NodeKind::Scalar {
+                self.value(name, around);
+                continue;
             }
+            let path = around.holding(HolderKind::Path(PathCall { kind, names, at }));
+            let role = if at == 0 { WordRole::Names(first) } else { WordRole::Step };
+            self.word(name, role, false, around.within(&path));
         }
     }
 

@@ -134,6 +134,36 @@ fn steps_of_paths_are_offered() {
 }
 
 #[test]
+fn words_for_elements_around_are_offered() {
+    let nodes = "  node_templates:\n    db: {type: Db}\n    a:\n      type: Shop\n";
+    let of_node = format!("{nodes}      properties: {{port: {{get_property: [|, port]}}}}\n");
+    offers(&of_node, &["SELF", "HOST", "a", "!SOURCE", "!TARGET"]);
+    let operation = "      interfaces: {Standard: {operations: {create: ";
+    let output = format!("{nodes}{operation}{{outputs: {{x: [|, state]}}}}}}}}}}\n");
+    offers(&output, &["SELF", "!HOST", "!SOURCE"]);
+    let call = "{inputs: {x: {get_operation_output: [|, Standard, create, x]}}}";
+    offers(&format!("{nodes}{operation}{call}}}}}}}\n"), &["SELF", "!HOST"]);
+    offers(
+        &format!("{nodes}      properties: {{port: {{get_input: [|]}}}}\n"),
+        &["region", "!SELF"],
+    );
+    let of_relation = "  relationship_templates:\n    r:\n      type: tosca.relationships.DependsOn\n      interfaces: {Configure: {inputs: {x: {get_attribute: [|, state]}}}}\n";
+    offers(&format!("{nodes}{of_relation}"), &["SELF", "SOURCE", "TARGET", "!HOST"]);
+    let of_filter = "      requirements:\n        - db: {node: Db, node_filter: {properties: [size: {equal: {get_property: [|, size]}}]}}\n";
+    offers(&format!("{nodes}{of_filter}"), &["db", "!SELF", "!HOST"]);
+    offers(
+        &format!("{nodes}  outputs: {{o: {{value: {{get_property: [|, port]}}}}}}\n"),
+        &["a", "!SELF", "!HOST"],
+    );
+    let of_2_0 = format!("{HEAD}{of_node}")
+        .replace("tosca_variability_1_0", "tosca_2_0")
+        .replace("topology_template", "service_template");
+    let offered = labels(&of_2_0);
+    let has = |word: &str| offered.iter().any(|it| it == word);
+    assert!(has("SELF") && !has("HOST"), "{offered:?}");
+}
+
+#[test]
 fn operators_options_and_words_are_offered() {
     let condition = "  node_templates:\n    a: {type: Shop, conditions: {|}}\n";
     let operators = "variability_input and or not node_presence has_source equal greater";
@@ -183,6 +213,9 @@ fn what_is_offered_is_known() {
         format!("{node}  outputs: {{o: {{value: {{get_property: [db, data, |]}}}}}}\n"),
         format!("{node}  outputs: {{o: {{value: {{get_property: [db, |, size]}}}}}}\n"),
         format!("{node}  outputs: {{o: {{value: {{get_attribute: [a, |]}}}}}}\n"),
+        format!("{node}  outputs: {{o: {{value: {{get_attribute: [|, state]}}}}}}\n"),
+        format!("{node}      metadata: {{}}\n")
+            .replace("name: x", "name: {get_property: [|, port]}"),
         format!("{node}|\n"),
     ];
     let mut tried = 0;
