@@ -48,6 +48,7 @@ use crate::tosca::{Family, RequirementDefinition, TypeId, Types};
 use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The topology of a resolved template. Its serialised form has no places.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -72,6 +73,9 @@ pub struct Topology {
     pub workflows: Vec<TopologyWorkflow>,
     /// The substitution mapping of the topology.
     pub substitution: Option<TopologySubstitution>,
+    /// The values of secret variability inputs. What contains one of them is secret.
+    #[serde(skip)]
+    pub(crate) secrets: Arc<[String]>,
 }
 
 impl Topology {

@@ -39,6 +39,10 @@ impl SecretNames {
     }
 }
 
+/// The length from which a secret tells anything elsewhere. Shorter ones occur in many values by
+/// chance.
+pub(crate) const TELLING: usize = 4;
+
 /// The names that always are secret, and no others.
 pub(crate) static USUAL_NAMES: SecretNames = SecretNames { added: Vec::new() };
 

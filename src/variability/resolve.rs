@@ -23,6 +23,7 @@ use crate::topology::{RelationHead, Spanned, Topology};
 use crate::tosca::Types;
 use crate::tosca::evaluate::EvaluatorState;
 use crate::tosca::load::Loaded;
+use crate::tosca::secrecy::TELLING;
 use cuvee_sat::progress::{Progress, SharedProgress};
 use cuvee_sat::solve::{Limit, SolverSettings};
 use cuvee_text::answer::Failure;
@@ -31,6 +32,7 @@ use cuvee_text::value::Value;
 use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashMap;
 use std::mem;
+use std::sync::Arc;
 
 /// The settings of a run. Its result does not depend on them, unless the run is cut short.
 #[derive(Default)]
@@ -287,6 +289,21 @@ fn secret_inputs(prepared: &Prepared<'_>) -> Vec<Value> {
     secret.filter_map(|(id, it)| evaluator.input_at(id, it.span).ok()).collect()
 }
 
+/// The texts in the values of secret variability inputs.
+fn secret_texts(prepared: &Prepared<'_>) -> Vec<String> {
+    fn learn(value: &Value, texts: &mut Vec<String>) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::List(items) => items.iter().for_each(|item| learn(item, texts)),
+            Value::Map(entries) => entries.iter().for_each(|(_, value)| learn(value, texts)),
+            scalar => texts.extend(Some(scalar.to_string()).filter(|it| it.len() >= TELLING)),
+        }
+    }
+    let mut texts = Vec::new();
+    secret_inputs(prepared).iter().for_each(|value| learn(value, &mut texts));
+    texts
+}
+
 fn planned(
     variant: &EmittedVariant<'_, '_>,
     read: &dyn Fn(&Out<'_>) -> Topology,
@@ -349,8 +366,11 @@ fn read_off<T>(
     let progress = &mut how.progress.clone();
     let prepared = Prepared::of(interpreted, choice, InputMode::Closed, progress)?;
     let graph = &prepared.graph;
-    let read =
-        |document: &Out<'_>| Topology::read(document, &|relation| is_hosting(graph, relation));
+    let secrets: Arc<[String]> = secret_texts(&prepared).into();
+    let read = |document: &Out<'_>| Topology {
+        secrets: Arc::clone(&secrets),
+        ..Topology::read(document, &|relation| is_hosting(graph, relation))
+    };
     let made = judged(&prepared, choice, how, progress, forms, |variant| make(variant, &read));
     let version = interpreted.template.version;
     let made = made.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;

@@ -1,7 +1,7 @@
 //! Hides known secrets in texts and in streams of bytes, also where they are encoded.
 
-use super::secrets::TELLING;
 use crate::topology::sensitive::SENSITIVE;
+use crate::tosca::secrecy::TELLING;
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};

@@ -11,7 +11,7 @@ use crate::topology::sensitive::{
 };
 use crate::tosca::digest::hexadecimal;
 use crate::tosca::function::{Function, function_in};
-use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames};
+use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames, TELLING};
 use aho_corasick::AhoCorasick;
 use cuvee_text::source::{FileId, is_yaml};
 use cuvee_text::value::{ReplacedPart, Value};
@@ -34,10 +34,6 @@ pub struct KeptSecrets {
     /// The secret values found so far. A text that contains one of them is secret, too.
     values: BTreeSet<String>,
 }
-
-/// The length from which a secret tells anything elsewhere. Shorter ones occur in many values by
-/// chance.
-pub(super) const TELLING: usize = 4;
 
 impl KeptSecrets {
     /// The secrets of an instance: how it keeps them, with which key, and which name parts it adds

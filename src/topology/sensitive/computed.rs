@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl<'t> Sensitivity<'t, '_> {
-    /// What is secret of a value because it is computed from secrets. Literals are not.
+    /// What is secret of a value because it is computed from secrets. Literals are not, unless they
+    /// have come from secret variability inputs.
     pub(crate) fn computed(&self, value: &Value, owner: Option<SecretOwner>) -> Secrecy {
         match value {
             Value::List(items) => SecretParts::of_each(self.either_of(items, owner)),
@@ -22,8 +23,16 @@ impl<'t> Sensitivity<'t, '_> {
                     SecretParts { named, ..SecretParts::default() }.secrecy()
                 }
             },
+            scalar if self.is_of_input(scalar) => Secrecy::Computed,
             _ => Secrecy::Open,
         }
+    }
+
+    /// Whether the value of a secret variability input is in a scalar.
+    fn is_of_input(&self, scalar: &Value) -> bool {
+        let secrets = &self.topology.secrets;
+        let is_in = |text: &str| secrets.iter().any(|secret| text.contains(secret));
+        !secrets.is_empty() && is_in(&scalar.to_string())
     }
 
     fn either_of(&self, items: &[Value], owner: Option<SecretOwner>) -> Secrecy {

@@ -311,7 +311,9 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
     /// What is secret of a property or attribute.
     pub(crate) fn slot(&self, owner: SecretOwner, capability: Option<&str>, name: &str) -> Secrecy {
         let said = self.said_of(owner, capability, name);
-        if said.is_public || !said.values.iter().any(|value| function_in(value).is_some()) {
+        let has_literals = self.topology.secrets.is_empty();
+        let is_literal = |value: &Cow<'_, Value>| has_literals && function_in(value).is_none();
+        if said.is_public || said.values.iter().all(is_literal) {
             return said.declared;
         }
         let key = (owner, capability.map(str::to_owned), name.to_owned());
