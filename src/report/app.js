@@ -828,7 +828,9 @@ function buildDrawing() {
   place.innerHTML = data.svg ?? '';
   const svg = place.querySelector('svg');
   if (!svg) {
-    byId('topology').hidden = true;
+    byId('topology').hidden = data.undrawn === null;
+    byId('view-note').textContent = data.undrawn ?? '';
+    for (const part of document.querySelectorAll('#topology .frame, #topology .drawing-foot')) part.hidden = true;
     return;
   }
   svg.removeAttribute('role');

@@ -101,7 +101,7 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
         self.masker.text(text)
     }
 
-    fn hide(&self, text: &mut String) {
+    pub(super) fn hide(&self, text: &mut String) {
         if let Cow::Owned(told) = self.told(text) {
             *text = told;
         }
@@ -126,7 +126,10 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
 
     /// Hides the secrets in everything else.
     pub(super) fn hide_data(&self, data: &mut Data) {
-        let Data { description, command, presets, elements, inputs, inexact, .. } = data;
+        let Data { description, command, presets, elements, inputs, cnf, .. } = data;
+        let Data { inexact, plans, svg, .. } = data;
+        plans.words.each(&mut |word| self.hide(word));
+        let reasons = cnf.iter_mut().flat_map(|clauses| &mut clauses.reasons);
         let presets = presets.iter_mut().flat_map(|preset| {
             preset.inputs.iter_mut().for_each(|(name, value)| self.hide_input(name, value));
             preset.description.iter_mut().chain(&mut preset.error)
@@ -136,12 +139,16 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
             self.hide_cases(input);
             input.description.iter_mut().chain(&mut input.follows)
         });
-        let texts = description.iter_mut().chain(command).chain(inexact);
-        let texts = texts.chain(presets).chain(conditions).chain(inputs);
+        let texts = description.iter_mut().chain(command).chain(inexact).chain([svg]);
+        let texts = texts.chain(presets).chain(conditions).chain(inputs).chain(reasons);
         texts.for_each(|text| self.hide(text));
     }
 
     fn hide_cases(&self, input: &mut Input) {
+        // Which texts are in which case would tell them.
+        if self.inputs.contains_key(&input.name) {
+            input.typed = None;
+        }
         for case in &mut input.cases {
             match &mut case.value {
                 Some(value) if case.label == *value => {

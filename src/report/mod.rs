@@ -34,6 +34,7 @@ use crate::explore::{Clauses, Configuration, InputsReport, Space, TypedValues, c
 use crate::tosca::csar::TEMPLATE_NAMES;
 use crate::variability::choice::Choice;
 use crate::variability::emit;
+use crate::variability::graph::Graph;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use base64::Engine;
@@ -59,6 +60,14 @@ const SCRIPTS: [&str; 4] = [
     include_str!("app.js"),
 ];
 
+/// How many nodes and relations the page draws at most. Each takes some ten parts of a drawing, and a
+/// browser needs seconds for these.
+const DRAWN: usize = 40_000;
+
+/// How many elements the configurator is for at most. With more, a browser needs minutes until it has
+/// read their clauses.
+const CONFIGURED: usize = 200_000;
+
 /// The data from which the page generates everything that it shows.
 #[derive(Clone, Debug, Serialize)]
 struct Data {
@@ -83,6 +92,8 @@ struct Data {
     /// The instance, if one is shown.
     instance: Option<PageInstance>,
     svg: String,
+    /// The reason why there is no drawing.
+    undrawn: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -176,8 +187,13 @@ pub(crate) fn report(
     let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut look, &mut read);
     let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
     let outline = Outline::of(&prepared.graph, prepared.sources());
-    let svg =
-        || Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false });
+    let undrawn = undrawn(&prepared.graph);
+    let svg = || match &undrawn {
+        None => {
+            Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false })
+        }
+        Some(_) => String::new(),
+    };
     let mut words = PlanWords::default();
     let (svg, configured) = both(svg, || {
         Configured::of(&prepared, choice, &currents, (&mut words, &mut secrets), progress)
@@ -209,12 +225,26 @@ pub(crate) fn report(
         plans,
         instance: instance.map(|of| PageInstance::of(of, &outline)),
         svg: svg.unwrap_or_default(),
+        undrawn,
     };
     if let Some(secrets) = &secrets {
         secrets.hide_data(&mut data);
+        // Inputs were not known yet when they were written.
+        texts.iter_mut().flatten().for_each(|text| secrets.hide(text));
     }
     data.resolved = untold(&data, texts);
     Ok(page(&data))
+}
+
+/// Why the page does not draw a topology; `None` if it does.
+fn undrawn(graph: &Graph<'_>) -> Option<String> {
+    let (nodes, relations) = (graph.nodes.len(), graph.relations.len());
+    (nodes + relations > DRAWN).then(|| {
+        format!(
+            "A page draws at most {DRAWN} nodes and relations, and these are {}: `cuvee graph` draws them all.",
+            nodes + relations
+        )
+    })
 }
 
 /// Runs two closures in parallel, or one after the other if no thread can be started.
@@ -250,6 +280,19 @@ impl Configured {
         (words, secrets): (&mut PlanWords, &mut Option<PageSecrets<'_, '_>>),
         progress: &mut dyn Progress,
     ) -> Result<Self, Diagnostics> {
+        let elements = prepared.graph.elements.len();
+        let mut without = |inexact| {
+            if let Some(secrets) = secrets.as_mut() {
+                secrets.learn_inputs(prepared, &[], currents);
+            }
+            Self { inexact: Some(inexact), ..Self::default() }
+        };
+        if elements > CONFIGURED {
+            let inexact = format!(
+                "It has {elements} elements, and a page configures at most {CONFIGURED}: `cuvee inputs`, `cuvee variants` and `cuvee explain` answer for it."
+            );
+            return Ok(without(inexact));
+        }
         let mut space = match Space::of(prepared, true, progress) {
             Ok(space) => space,
             Err(errors) => {
@@ -259,8 +302,7 @@ impl Configured {
                     return Err(Diagnostics(errors));
                 }
                 let sources = prepared.sources().clone();
-                let inexact = Some(Failure { diagnostics: errors, sources }.to_string());
-                return Ok(Self { inexact, ..Self::default() });
+                return Ok(without(Failure { diagnostics: errors, sources }.to_string()));
             }
         };
         let configuration = space.configuration(currents);

@@ -52,7 +52,7 @@ impl PresetVariant {
 /// The plans, with each word stored once.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Plans {
-    words: PlanWords,
+    pub(super) words: PlanWords,
     /// For each preset the plan that deploys it, if it is part of the page.
     deploy: Vec<Option<PagePlan>>,
     /// For each preset the plans that change it to each other preset; empty if there are too many

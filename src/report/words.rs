@@ -13,6 +13,11 @@ pub(super) struct PlanWords {
 }
 
 impl PlanWords {
+    /// Changes each word.
+    pub(super) fn each(&mut self, change: &mut dyn FnMut(&mut String)) {
+        self.words.iter_mut().for_each(change);
+    }
+
     pub(super) fn position(&mut self, word: &str) -> usize {
         if let Some(&at) = self.known.get(word) {
             return at;

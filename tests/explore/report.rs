@@ -187,6 +187,59 @@ topology_template:
     }
 }
 
+/// What presets give to secret inputs is nowhere in the page: not in resolved texts, in plans, or in
+/// reasons, whether there is a configurator or not.
+#[test]
+fn pages_tell_no_secret_inputs() {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("t.yaml");
+    let text = "\
+tosca_definitions_version: tosca_variability_1_0
+topology_template:
+  variability:
+    inputs:
+      door: { type: string, metadata: { sensitive: true }, default: hunter2 }
+      live: { type: boolean, default: true }
+      a: { type: string, default: x }
+      b: { type: string, default: y }
+    presets: { one: { inputs: { door: swordfish } }, two: { inputs: { door: mellon } } }
+  node_templates:
+    web: { type: T, properties: [{ code: { expression: { concat: [door, { variability_input: door }] } } }] }
+    n: { type: T, conditions: COND }
+    m: { type: T, conditions: { equal: [{ variability_input: door }, hunter2] } }
+";
+    let open = "{ equal: [{ variability_input: a }, { variability_input: b }] }";
+    for (condition, is_configured) in [("{ variability_input: live }", true), (open, false)] {
+        std::fs::write(&template, text.replace("COND", condition)).unwrap();
+        let page = report(&[template.to_str().unwrap()]);
+        assert_eq!(data(&page)["cnf"].is_object(), is_configured);
+        for secret in ["hunter2", "swordfish", "mellon"] {
+            let at = page.find(secret).map(|at| page[..at].chars().rev().take(200).collect());
+            let before: Option<String> = at.map(|it: String| it.chars().rev().collect());
+            assert_eq!(before, None, "{secret}");
+        }
+        assert!(report(&["--reveal", template.to_str().unwrap()]).contains("swordfish"));
+    }
+}
+
+/// What would take a browser minutes is not in the page, and the page says so.
+#[test]
+fn huge_templates_are_neither_drawn_nor_configured() {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("t.yaml");
+    let relations = "        - next: n\n".repeat(40_000);
+    let values: String = (0..160_000).map(|at| format!("        p_{at}: {at}\n")).collect();
+    let text = format!(
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    n:\n      type: T\n      requirements:\n{relations}      properties:\n{values}"
+    );
+    std::fs::write(&template, text).unwrap();
+    let page = data(&report(&[template.to_str().unwrap()]));
+    assert_eq!((&page["svg"], &page["cnf"]), (&"".into(), &serde_json::Value::Null));
+    let said = [&page["undrawn"], &page["inexact"]].map(|it| it.as_str().unwrap_or_default());
+    assert!(said[0].contains("at most 40000 nodes and relations, and these are 40001"), "{said:?}");
+    assert!(said[1].contains("`cuvee inputs`, `cuvee variants` and `cuvee explain`"), "{said:?}");
+}
+
 #[test]
 fn what_cannot_be_configured_says_so() {
     let dir = tempfile::tempdir().unwrap();
