@@ -39,7 +39,11 @@ impl<'a> PageSource<'a> {
 pub(super) struct PageSecrets<'s, 'a> {
     sensitivity: Sensitivity<'s, 'a>,
     known: KeptSecrets,
-    /// Hides known secrets in texts.
+    mask: PageMask,
+}
+
+/// Hides the secrets that are known.
+pub(super) struct PageMask {
     masker: SecretMasker,
     /// For the values of secret inputs, the text that the page shows for each.
     inputs: FxHashMap<String, FxHashMap<String, String>>,
@@ -51,8 +55,13 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
         let sensitivity = Sensitivity::of(topology, types, SecretNames::default());
         let mut known = KeptSecrets::new(SecretsMode::Drop, [0; 32], [""; 0]);
         learn_written(&mut known, &sensitivity, types, &Out::Source(*root));
-        let masker = known.masker();
-        Self { sensitivity, known, masker, inputs: FxHashMap::default() }
+        let mask = PageMask { masker: known.masker(), inputs: FxHashMap::default() };
+        Self { sensitivity, known, mask }
+    }
+
+    /// What hides the secrets that were learned.
+    pub(super) fn into_mask(self) -> PageMask {
+        self.mask
     }
 
     /// Learns the values that cases and presets have for secret inputs.
@@ -69,7 +78,7 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
             let cases = open.iter().filter(|open| open.name == declaration.name);
             let cases = cases.flat_map(|open| &open.cases).filter_map(|case| case.value.as_ref());
             let chosen = currents.iter().flatten().filter_map(|it| it.get(&id)?.value.as_ref());
-            let shown = self.inputs.entry(declaration.name.to_owned()).or_default();
+            let shown = self.mask.inputs.entry(declaration.name.to_owned()).or_default();
             // Whether something is there tells no secret.
             let is_telling = |value: &&Value| !matches!(value, Value::Null | Value::Bool(_));
             for value in cases.chain(chosen).filter(is_telling) {
@@ -81,7 +90,7 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
                 });
             }
         }
-        self.masker = self.known.masker();
+        self.mask.masker = self.known.masker();
     }
 
     /// A document of a variant without secrets.
@@ -94,13 +103,27 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
 
     /// The text of a document without secrets.
     pub(super) fn text(&self, document: &Out<'_>) -> String {
-        self.told(&emit::text(&self.document(document))).into_owned()
+        self.mask.told(&emit::text(&self.document(document))).into_owned()
     }
 
+    /// Hides the secrets in the texts of all variants, whose inputs are these.
+    pub(super) fn hide_writing(&self, writing: &mut Writing, inputs: &[Configurable]) {
+        let mask = &self.mask;
+        writing.each_text(&mut |text| mask.hide(text));
+        writing.each_value(&mut |input, value| {
+            if let Some(input) = inputs.get(input) {
+                mask.hide_input(&input.name, value);
+            }
+        });
+    }
+}
+
+impl PageMask {
     fn told<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.masker.text(text)
     }
 
+    /// Hides the secrets in a text.
     pub(super) fn hide(&self, text: &mut String) {
         if let Cow::Owned(told) = self.told(text) {
             *text = told;
@@ -108,20 +131,10 @@ impl<'s, 'a> PageSecrets<'s, 'a> {
     }
 
     /// Hides the value of an input, as it is written on one line.
-    pub(super) fn hide_input(&self, name: &str, value: &mut String) {
+    fn hide_input(&self, name: &str, value: &mut String) {
         if let Some(shown) = self.inputs.get(name).and_then(|it| it.get(value)) {
             shown.clone_into(value);
         }
-    }
-
-    /// Hides the secrets in the texts of all variants, whose inputs are these.
-    pub(super) fn hide_writing(&self, writing: &mut Writing, inputs: &[Configurable]) {
-        writing.each_text(&mut |text| self.hide(text));
-        writing.each_value(&mut |input, value| {
-            if let Some(input) = inputs.get(input) {
-                self.hide_input(&input.name, value);
-            }
-        });
     }
 
     /// Hides the secrets in everything else.

@@ -175,6 +175,7 @@ pub(crate) fn report(
     };
     let source = (!reveal).then(|| PageSource::of(interpreted, choice));
     let mut secrets = source.as_ref().map(PageSecrets::of);
+    let is_alone = prepared.presets.iter().next().is_none();
     let mut texts = Vec::new();
     let mut variants = Vec::new();
     let mut read = |document: Option<&Out<'_>>| {
@@ -182,23 +183,27 @@ pub(crate) fn report(
             Some(secrets) => secrets.text(document),
             None => emit::text(document),
         }));
-        variants.push(document.map(|it| PresetVariant::of(it, &prepared.graph)));
+        let variant = document.and_then(|it| PresetVariant::of(it, &prepared.graph, is_alone));
+        variants.push(variant);
     };
     let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut look, &mut read);
     let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
-    let outline = Outline::of(&prepared.graph, prepared.sources());
     let undrawn = undrawn(&prepared.graph);
-    let svg = || match &undrawn {
-        None => {
-            Drawing::with(&outline, |_| State::Plain).to_svg(&Svg { style: false, legend: false })
-        }
-        Some(_) => String::new(),
+    let outline = (undrawn.is_none() || instance.is_some())
+        .then(|| Outline::of(&prepared.graph, prepared.sources()));
+    let drawn = outline.as_ref().filter(|_| undrawn.is_none());
+    let svg = || {
+        let drawing = drawn.map(|outline| Drawing::with(outline, |_| State::Plain));
+        drawing.map(|it| it.to_svg(&Svg { style: false, legend: false })).unwrap_or_default()
     };
     let mut words = PlanWords::default();
     let (svg, configured) = both(svg, || {
         Configured::of(&prepared, choice, &currents, (&mut words, &mut secrets), progress)
     });
     let Configured { configuration, inputs, inexact, writing, parts } = configured?;
+    // What is known of the whole template takes as much memory as the page.
+    let mask = secrets.map(PageSecrets::into_mask);
+    drop(source);
     let template = TemplateReport::of(&prepared);
     let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
     let preset = |column: &matrix::Column| match &column.preset {
@@ -206,6 +211,8 @@ pub(crate) fn report(
         None => choice.clone(),
     };
     let choices: Vec<_> = matrix.columns.iter().map(preset).collect();
+    let presets = columns(&matrix, written, configuration.as_ref());
+    drop(matrix);
     progress.phase("writing");
     let plans = Plans::of(interpreted.loaded, &choices, &variants, (words, parts));
     let mut data = Data {
@@ -215,7 +222,7 @@ pub(crate) fn report(
         description: template.description.clone(),
         generator: format!("cuvee {}", env!("CARGO_PKG_VERSION")),
         command: command.to_vec(),
-        presets: columns(&matrix, written, configuration.as_ref()),
+        presets,
         writing,
         resolved: Texts::default(),
         elements: elements(template.elements, literals),
@@ -223,14 +230,14 @@ pub(crate) fn report(
         cnf: configuration.map(|configuration| configuration.clauses),
         inexact,
         plans,
-        instance: instance.map(|of| PageInstance::of(of, &outline)),
+        instance: instance.zip(outline.as_ref()).map(|(of, it)| PageInstance::of(of, it)),
         svg: svg.unwrap_or_default(),
         undrawn,
     };
-    if let Some(secrets) = &secrets {
-        secrets.hide_data(&mut data);
+    if let Some(mask) = &mask {
+        mask.hide_data(&mut data);
         // Inputs were not known yet when they were written.
-        texts.iter_mut().flatten().for_each(|text| secrets.hide(text));
+        texts.iter_mut().flatten().for_each(|text| mask.hide(text));
     }
     data.resolved = untold(&data, texts);
     Ok(page(&data))

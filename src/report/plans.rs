@@ -34,9 +34,16 @@ pub(super) struct PresetVariant {
 type TypedVariant<'v, 'a> = Result<(&'v PresetVariant, Types<'a>), Diagnostics>;
 
 impl PresetVariant {
-    pub(super) fn of(document: &Out<'_>, graph: &Graph<'_>) -> Self {
+    /// The variant; `None` if nothing else becomes it, and the plan that deploys it is too long: that
+    /// has a step for each node at least.
+    pub(super) fn of(document: &Out<'_>, graph: &Graph<'_>, is_alone: bool) -> Option<Self> {
+        let root = OutNode::root(document);
+        let nodes = root.get("topology_template").and_then(|it| it.get("node_templates"));
+        if is_alone && nodes.is_some_and(|nodes| nodes.entries().len() > STEPS) {
+            return None;
+        }
         let topology = Topology::read(document, &|relation| resolve::is_hosting(graph, relation));
-        Self { topology, document: OutNode::root(document).to_value() }
+        Some(Self { topology, document: root.to_value() })
     }
 
     fn typed<'v, 'a>(&'v self, types: Result<Types<'a>, Diagnostics>) -> TypedVariant<'v, 'a> {
