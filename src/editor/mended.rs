@@ -46,12 +46,16 @@ impl Mended {
             let (location, files) = (mended.location(location), mended.over(files));
             match Loaded::open(&location, files, mapping.clone(), Extent::Whole, cache) {
                 Ok(loaded) => {
+                    let found = loaded.wrong_imports();
+                    let is_mended = mended.mend(&found, loaded.sources(), near);
                     mended.loaded = Some(Arc::new(loaded));
                     mended.failure = None;
-                    return mended;
+                    if !is_mended {
+                        return mended;
+                    }
                 }
                 Err(failure) => {
-                    let is_mended = mended.mend(&failure, near);
+                    let is_mended = mended.mend(&failure.diagnostics, &failure.sources, near);
                     mended.failure = Some(failure);
                     if !is_mended {
                         return mended;
@@ -83,13 +87,19 @@ impl Mended {
         Arc::new(OverlayFiles::new(Arc::clone(files), self.files.iter().map(text)))
     }
 
-    /// Repairs the files in which a failure says that the syntax is wrong.
-    fn mend(&mut self, failure: &Failure, near: Option<(&Path, usize)>) -> bool {
+    /// Repairs the files of which was found that their syntax is wrong. Returns whether there are
+    /// any more.
+    fn mend(
+        &mut self,
+        found: &[Diagnostic],
+        sources: &SourceMap,
+        near: Option<(&Path, usize)>,
+    ) -> bool {
         let is_syntax = |found: &&Diagnostic| found.code == Code::Syntax;
         let before = self.files.len();
-        for found in failure.diagnostics.iter().filter(is_syntax) {
+        for found in found.iter().filter(is_syntax) {
             let Some(span) = found.span else { continue };
-            let file = failure.sources.file(span.file);
+            let file = sources.file(span.file);
             if self.files.iter().any(|mended| mended.path == file.path()) {
                 continue;
             }

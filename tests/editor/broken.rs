@@ -104,6 +104,51 @@ const ELSEWHERE: &[&str] = &[
 
 /// What is broken before the cursor or behind it, in this file or in an imported one, hides nothing
 /// at the cursor.
+/// A file that somebody types in, and that others import, still has everything in its whole lines:
+/// those others are told no mistakes that they do not have.
+#[test]
+fn broken_imports_hide_only_what_is_broken() {
+    let line = "  Cache: {derived_from: tosca.nodes.Root, properties: {size: {required: false, type: inte\n";
+    let base = format!("{TYPES}{line}");
+    let between = "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [base.yaml]\n";
+    let text = "tosca_definitions_version: tosca_simple_yaml_1_3
+imports: [between.yaml]
+topology_template:
+  node_templates:
+    a: {type: Shop, properties: {port: x}}
+    b: {type: Cache}
+    c: {type: Stall}
+";
+    let files = [("base.yaml", &*base), ("between.yaml", between), ("t.yaml", text)];
+    let resolver = Resolver::new("t.yaml")
+        .files(MemoryFiles::from(files.map(|(name, text)| (name, text.to_owned()))));
+    for near in
+        [None, Some((Path::new("base.yaml"), base.len() - 1)), Some((Path::new("t.yaml"), 3))]
+    {
+        let typed = resolver.validate_typed(near);
+        let told: Vec<_> = typed
+            .text()
+            .unwrap()
+            .iter()
+            .map(|it| {
+                let place = it.span.map(|span| typed.sources().place(span)).unwrap_or_default();
+                format!("{place} {}", it.code)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            ["t.yaml:5:40 invalid-value", "t.yaml:7:15 unknown-type", "base.yaml:5:62 syntax"],
+            "{near:?}"
+        );
+        resolver.analysis(near, |analysis| {
+            assert!(analysis.is_repaired());
+            let offset = text.find("Shop").unwrap() + 1;
+            let places = analysis.places(Path::new("t.yaml"), offset);
+            assert_eq!(places.iter().filter(|it| it.defines).count(), 1);
+        });
+    }
+}
+
 #[test]
 fn two_broken_lines_hide_nothing_of_each_other() {
     let mut missed = Vec::new();

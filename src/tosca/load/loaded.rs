@@ -403,6 +403,15 @@ impl Loaded {
         imports::read(how, (template, &self.base), &library, wanted, diagnostics)
     }
 
+    /// What is wrong with the imports of the template and of what they import.
+    pub(crate) fn wrong_imports(&self) -> Vec<Diagnostic> {
+        let mut diagnostics = Diagnostics::default();
+        if let Ok(template) = self.whole(self.template) {
+            self.import(ImportDefinition::all(template.root()), false, &mut diagnostics);
+        }
+        diagnostics.0
+    }
+
     /// The profiles that can be imported by name. They are looked for when one is named.
     fn profiles(&self) -> &Profiles {
         self.profiles.get_or_init(|| {
