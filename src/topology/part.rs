@@ -23,7 +23,8 @@ indices! {
     StepIndex
 }
 
-/// A value together with the place where it is written.
+/// A value together with the place where it is written. What few elements have is boxed, so that the
+/// others stay small.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Spanned<T> {
@@ -55,7 +56,7 @@ pub struct Described {
     #[serde(rename = "type")]
     pub type_name: Option<Spanned<String>>,
     /// The description, for people.
-    pub description: Option<Spanned<String>>,
+    pub description: Option<Box<Spanned<String>>>,
     /// The metadata, for programs.
     pub metadata: Vec<AssignedValue>,
     /// Property assignments.
@@ -89,13 +90,13 @@ pub struct TopologyNode {
     /// Its artifacts.
     pub artifacts: Vec<TopologyArtifact>,
     /// The filter that a selected node must satisfy.
-    pub node_filter: Option<Spanned<Value>>,
+    pub node_filter: Option<Box<Spanned<Value>>>,
     /// The node template that it copies.
-    pub copy: Option<Spanned<String>>,
+    pub copy: Option<Box<Spanned<String>>>,
     /// How many instances of the node are allowed.
-    pub occurrences: Option<Spanned<Value>>,
+    pub occurrences: Option<Box<Spanned<Value>>>,
     /// How many instances of the node there are.
-    pub instance_count: Option<Spanned<Value>>,
+    pub instance_count: Option<Box<Spanned<Value>>>,
 }
 
 impl TopologyNode {
@@ -144,21 +145,21 @@ pub struct TopologyRelation {
     /// The target as it is written: the name of a node template or of a node type.
     pub node: Option<Spanned<String>>,
     /// The name of a capability of the target, or of a capability type.
-    pub capability: Option<Spanned<String>>,
+    pub capability: Option<Box<Spanned<String>>>,
     /// The relationship template, referred to by name or written in the requirement assignment.
     pub relationship: Option<RelationshipIndex>,
     /// The type of the relationship, if it is written.
-    pub relationship_type: Option<Spanned<String>>,
+    pub relationship_type: Option<Box<Spanned<String>>>,
     /// Whether the target hosts the source.
     pub hosting: bool,
     /// The filter that a selected target must satisfy.
-    pub node_filter: Option<Spanned<Value>>,
+    pub node_filter: Option<Box<Spanned<Value>>>,
     /// How often the requirement may be fulfilled.
-    pub occurrences: Option<Spanned<Value>>,
+    pub occurrences: Option<Box<Spanned<Value>>>,
     /// How many relations the requirement assignment counts for.
-    pub count: Option<Spanned<Value>>,
+    pub count: Option<Box<Spanned<Value>>>,
     /// Whether the requirement may stay unfulfilled.
-    pub optional: Option<Spanned<Value>>,
+    pub optional: Option<Box<Spanned<Value>>>,
     /// What the relation allocates of properties of the capability that it leads to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allocation: Vec<AssignedValue>,

@@ -176,12 +176,9 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
     /// Finds another number of instances.
     fn counts(&self, old: NodeIndex, new: NodeIndex, found: &mut Vec<NodeDifference>) {
         let (was, is) = (self.from.topology.node(old), self.to.topology.node(new));
-        let copy = |copy: &Option<Spanned<String>>| {
-            let text = |said: &Spanned<String>| Spanned {
-                value: Value::from(&*said.value),
-                span: said.span,
-            };
-            copy.as_ref().map(text)
+        let copy = |copy: &Option<Box<Spanned<String>>>| {
+            let said = copy.as_ref()?;
+            Some(Box::new(Spanned { value: Value::from(&*said.value), span: said.span }))
         };
         let copies = (copy(&was.copy), copy(&is.copy));
         for (path, was, is) in [

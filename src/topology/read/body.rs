@@ -39,6 +39,11 @@ pub(super) fn value(body: OutNode<'_, '_>, keyname: &str) -> Option<Spanned<Valu
     body.get(keyname).map(whole)
 }
 
+/// The value of a keyname that few elements have.
+pub(super) fn rare_value(body: OutNode<'_, '_>, keyname: &str) -> Option<Box<Spanned<Value>>> {
+    value(body, keyname).map(Box::new)
+}
+
 /// The text of a keyname.
 pub(super) fn text(body: OutNode<'_, '_>, keyname: &str) -> Option<Spanned<String>> {
     whole_text(body.get(keyname)?)
@@ -79,7 +84,7 @@ pub(super) fn described(body: OutNode<'_, '_>) -> Described {
     let interfaces = body.get("interfaces").map(entries).unwrap_or_default();
     Described {
         type_name: text(body, "type"),
-        description: text(body, "description"),
+        description: text(body, "description").map(Box::new),
         metadata: assigned(body, "metadata"),
         properties: assigned(body, "properties"),
         attributes: assigned(body, "attributes"),

@@ -52,10 +52,12 @@ pub(super) fn topology(
             outputs: body.get("outputs").map(body::parameters).unwrap_or_default(),
             relationships: relationships.iter().map(named_relationship).collect(),
             substitution: body.get("substitution_mappings").map(substitution),
+            nodes: Vec::with_capacity(nodes.len()),
             ..Topology::default()
         },
     };
     nodes.into_iter().for_each(|entry| reader.node(entry));
+    reader.topology.relations.shrink_to_fit();
     reader.link();
     for entry in groups {
         let group = reader.group(entry);
@@ -101,10 +103,10 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             relations: Vec::new(),
             incoming: Vec::new(),
             artifacts: of("artifacts").into_iter().map(body::artifact).collect(),
-            node_filter: body::value(body, "node_filter"),
-            copy: body::text(body, "copy"),
-            occurrences: body::value(body, "occurrences"),
-            instance_count: body::value(body, "instance_count"),
+            node_filter: body::rare_value(body, "node_filter"),
+            copy: body::text(body, "copy").map(Box::new),
+            occurrences: body::rare_value(body, "occurrences"),
+            instance_count: body::rare_value(body, "instance_count"),
         };
         let requirements = body.get("requirements").map(body::positioned).unwrap_or_default();
         for (position, requirement) in requirements {
@@ -141,13 +143,13 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             target: target.as_ref().and_then(|name| self.nodes.get(&*name.value)).copied(),
             hosting: (self.hosting)(&head),
             node: target,
-            capability: body::text(body, "capability"),
+            capability: body::text(body, "capability").map(Box::new),
             relationship,
-            relationship_type,
-            node_filter: body::value(body, "node_filter"),
-            occurrences: body::value(body, "occurrences"),
-            count: body::value(body, "count"),
-            optional: body::value(body, "optional"),
+            relationship_type: relationship_type.map(Box::new),
+            node_filter: body::rare_value(body, "node_filter"),
+            occurrences: body::rare_value(body, "occurrences"),
+            count: body::rare_value(body, "count"),
+            optional: body::rare_value(body, "optional"),
             allocation: body::assigned(body, "allocation"),
         }
     }
