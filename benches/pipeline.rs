@@ -6,6 +6,8 @@
 
 mod measured;
 mod modular;
+#[path = "templates/plain.rs"]
+mod plain;
 mod templates;
 
 use cuvee::parts::yaml::{Limits, Out, parse, write_yaml};
@@ -25,7 +27,10 @@ const LARGE: u64 = 50_000_000;
 const FEW: usize = 3;
 
 /// The tasks of a child process, which it does once.
-const MODES: [&str; 4] = ["start", "yaml", "library", "resolve"];
+const MODES: [&str; 6] = ["start", "yaml", "library", "resolve", "validate", "report"];
+
+/// The nodes of the plain template that is looked at as a whole.
+const NODES: usize = 100_000;
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -37,6 +42,7 @@ fn main() -> anyhow::Result<()> {
     }
     let directory = tempfile::tempdir()?;
     rows(directory.path())?;
+    whole(directory.path())?;
     growth(directory.path())
 }
 
@@ -119,6 +125,18 @@ fn row(name: &str, templates: usize, path: &Path, inputs: &[&str]) -> anyhow::Re
     Ok(())
 }
 
+/// Prints what it costs to look at all of a plain template, beside what that is meant to take.
+fn whole(directory: &Path) -> anyhow::Result<()> {
+    let text = plain::template("nodes in a chain", NODES).unwrap_or_default();
+    let path = write(directory, "nodes.yaml", &text)?;
+    println!("\n{:<28} {:>9} {:>9} {:>14}", format!("{NODES} nodes"), "ms", "peak MB", "goal");
+    for (mode, goal) in [("resolve", ""), ("validate", ""), ("report", "2 s, 400 MB")] {
+        let Measured { time, peak } = measure(mode, &path, &[])?;
+        println!("{mode:<28} {:>9.0} {:>9.0} {goal:>14}", ms(time), peak / 1e6);
+    }
+    Ok(())
+}
+
 /// Prints how cost grows: with the number of templates, and then in one respect at a time, such as
 /// depth or width, from one size to twice that.
 fn growth(directory: &Path) -> anyhow::Result<()> {
@@ -192,6 +210,8 @@ fn child(mode: &str, path: &Path, inputs: &[String]) -> anyhow::Result<()> {
             }
             fs::write(target, resolver.resolve()?.to_yaml())?;
         }
+        "validate" => drop(cuvee::Resolver::new(path).validate()),
+        "report" => fs::write(target, cuvee::Resolver::new(path).report(&[])?)?,
         _ => {}
     }
     println!("{}", peak_memory());
