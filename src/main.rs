@@ -10,6 +10,11 @@ use cli::{
 };
 use std::process::ExitCode;
 
+/// The allocator of static builds, since that of musl is slow.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     cli::output::refuse_large_files();
     let arguments = CommandLine::from_command_line()
