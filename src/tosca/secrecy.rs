@@ -5,6 +5,7 @@ use super::sensitive::is_sensitive_name;
 use super::types::{Family, PropertyDefinition, TypeId, Types};
 use super::value::{Primitive, Schema};
 use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -42,6 +43,22 @@ impl SecretNames {
 /// The length from which a secret tells anything elsewhere. Shorter ones occur in many values by
 /// chance.
 pub(crate) const TELLING: usize = 4;
+
+/// Calls `found` with the text of each scalar in a secret value that tells something elsewhere.
+pub(crate) fn telling_texts(value: &Value, found: &mut dyn FnMut(String)) {
+    match value {
+        // Whether something is there tells no secret.
+        Value::Null | Value::Bool(_) => {}
+        Value::List(items) => items.iter().for_each(|item| telling_texts(item, found)),
+        Value::Map(entries) => entries.iter().for_each(|(_, value)| telling_texts(value, found)),
+        scalar => {
+            let text = scalar.to_string();
+            if text.len() >= TELLING {
+                found(text);
+            }
+        }
+    }
+}
 
 /// The names that always are secret, and no others.
 pub(crate) static USUAL_NAMES: SecretNames = SecretNames { added: Vec::new() };

@@ -23,7 +23,7 @@ use crate::topology::{RelationHead, Spanned, Topology};
 use crate::tosca::Types;
 use crate::tosca::evaluate::EvaluatorState;
 use crate::tosca::load::Loaded;
-use crate::tosca::secrecy::TELLING;
+use crate::tosca::secrecy::telling_texts;
 use cuvee_sat::progress::{Progress, SharedProgress};
 use cuvee_sat::solve::{Limit, SolverSettings};
 use cuvee_text::answer::Failure;
@@ -291,16 +291,9 @@ fn secret_inputs(prepared: &Prepared<'_>) -> Vec<Value> {
 
 /// The texts in the values of secret variability inputs.
 fn secret_texts(prepared: &Prepared<'_>) -> Vec<String> {
-    fn learn(value: &Value, texts: &mut Vec<String>) {
-        match value {
-            Value::Null | Value::Bool(_) => {}
-            Value::List(items) => items.iter().for_each(|item| learn(item, texts)),
-            Value::Map(entries) => entries.iter().for_each(|(_, value)| learn(value, texts)),
-            scalar => texts.extend(Some(scalar.to_string()).filter(|it| it.len() >= TELLING)),
-        }
-    }
     let mut texts = Vec::new();
-    secret_inputs(prepared).iter().for_each(|value| learn(value, &mut texts));
+    let secrets = secret_inputs(prepared);
+    secrets.iter().for_each(|value| telling_texts(value, &mut |text| texts.push(text)));
     texts
 }
 

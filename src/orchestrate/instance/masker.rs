@@ -1,7 +1,7 @@
 //! Hides known secrets in texts and in streams of bytes, also where they are encoded.
 
 use crate::topology::sensitive::SENSITIVE;
-use crate::tosca::secrecy::TELLING;
+use crate::tosca::secrecy::{TELLING, telling_texts};
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
@@ -35,7 +35,8 @@ impl SecretMasker {
     /// Hides these values, and all scalars in them.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v Value>) -> Self {
         let mut texts = BTreeSet::new();
-        values.into_iter().for_each(|value| scalars(value, &mut texts));
+        let mut learn = |value: &Value| telling_texts(value, &mut |text| texts.extend([text]));
+        values.into_iter().for_each(&mut learn);
         Self::of(texts.iter().map(String::as_str))
     }
 
@@ -121,16 +122,6 @@ impl MaskedStream {
         let end = end.max(done);
         shown.extend_from_slice(&self.held[done..end]);
         self.held.drain(..end);
-    }
-}
-
-/// Adds the texts of all scalars in a value, but for those that tell nothing.
-fn scalars(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Null | Value::Bool(_) => {}
-        Value::List(items) => items.iter().for_each(|item| scalars(item, found)),
-        Value::Map(entries) => entries.iter().for_each(|(_, value)| scalars(value, found)),
-        scalar => drop(found.insert(scalar.to_string())),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::topology::sensitive::{
 };
 use crate::tosca::digest::hexadecimal;
 use crate::tosca::function::{Function, function_in};
-use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames, TELLING};
+use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames, telling_texts};
 use aho_corasick::AhoCorasick;
 use cuvee_text::source::{FileId, is_yaml};
 use cuvee_text::value::{ReplacedPart, Value};
@@ -130,13 +130,7 @@ impl KeptSecrets {
             marked if kept_secret(marked).is_some() => {}
             Value::List(items) => items.iter().for_each(|item| self.learn(item)),
             Value::Map(entries) => entries.iter().for_each(|(_, value)| self.learn(value)),
-            Value::Null | Value::Bool(_) => {}
-            scalar => {
-                let text = scalar.to_string();
-                if text.len() >= TELLING {
-                    self.values.insert(text);
-                }
-            }
+            scalar => telling_texts(scalar, &mut |text| self.values.extend([text])),
         }
     }
 
