@@ -44,23 +44,17 @@ impl Mended {
         let mut mended = Self { loaded: None, files: Vec::new(), failure: None };
         for _ in 0..=FILES {
             let (location, files) = (mended.location(location), mended.over(files));
-            match Loaded::open(&location, files, mapping.clone(), Extent::Whole, cache) {
-                Ok(loaded) => {
-                    let found = loaded.wrong_imports();
-                    let is_mended = mended.mend(&found, loaded.sources(), near);
-                    mended.loaded = Some(Arc::new(loaded));
-                    mended.failure = None;
-                    if !is_mended {
-                        return mended;
-                    }
-                }
-                Err(failure) => {
-                    let is_mended = mended.mend(&failure.diagnostics, &failure.sources, near);
-                    mended.failure = Some(failure);
-                    if !is_mended {
-                        return mended;
-                    }
-                }
+            let opened = Loaded::open(&location, files, mapping.clone(), Extent::Whole, cache);
+            let is_mended = match &opened {
+                Ok(loaded) => mended.mend(&loaded.wrong_imports(), loaded.sources(), near),
+                Err(failure) => mended.mend(&failure.diagnostics, &failure.sources, near),
+            };
+            match opened {
+                Ok(loaded) => (mended.loaded, mended.failure) = (Some(Arc::new(loaded)), None),
+                Err(failure) => mended.failure = Some(failure),
+            }
+            if !is_mended {
+                break;
             }
         }
         mended
