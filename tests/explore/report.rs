@@ -23,6 +23,14 @@ fn report(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The page of a template with this text.
+fn report_of(text: &str, words: &[&str]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let template = dir.path().join("t.yaml");
+    std::fs::write(&template, text).unwrap();
+    report(&[&[template.to_str().unwrap()], words].concat())
+}
+
 fn required() -> bool {
     std::env::var("CUVEE_BROWSER").is_ok_and(|value| value == "required")
 }
@@ -58,8 +66,6 @@ fn the_page_stands_alone() {
 
 #[test]
 fn data_cannot_leave_its_element() {
-    let dir = tempfile::tempdir().unwrap();
-    let template = dir.path().join("t.yaml");
     let text = "\
 tosca_definitions_version: tosca_variability_1_0
 description: '</script><script>alert(1)</script><!-- {{script}}'
@@ -68,8 +74,7 @@ topology_template:
   node_templates:
     '</script>': { type: T }
 ";
-    std::fs::write(&template, text).unwrap();
-    let page = report(&[template.to_str().unwrap()]);
+    let page = report_of(text, &[]);
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(page.contains("<title>&lt;b&gt;&amp; {{data}}: variants</title>"));
 }
@@ -150,8 +155,6 @@ fn what_it_puts_together_is_what_resolves() {
 /// The page has the plans of presets, but no secrets from them.
 #[test]
 fn plans_tell_no_secrets() {
-    let dir = tempfile::tempdir().unwrap();
-    let template = dir.path().join("t.yaml");
     let text = "\
 tosca_definitions_version: tosca_variability_1_0
 node_types:
@@ -177,8 +180,7 @@ topology_template:
         - level: { value: verbose, conditions: { not: { variability_input: live } } }
       requirements: [{ host: machine }]
 ";
-    std::fs::write(&template, text).unwrap();
-    let plans = data(&report(&[template.to_str().unwrap()]))["plans"].to_string();
+    let plans = data(&report_of(text, &[]))["plans"].to_string();
     for word in ["create.sh", "reconfigured", "verbose -> plain", "(sensitive)"] {
         assert!(plans.contains(word), "{word} is not in {plans}");
     }
@@ -191,8 +193,6 @@ topology_template:
 /// reasons, whether there is a configurator or not.
 #[test]
 fn pages_tell_no_secret_inputs() {
-    let dir = tempfile::tempdir().unwrap();
-    let template = dir.path().join("t.yaml");
     let text = "\
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
@@ -210,30 +210,27 @@ topology_template:
 ";
     let open = "{ equal: [{ variability_input: a }, { variability_input: b }] }";
     for (condition, is_configured) in [("{ variability_input: live }", true), (open, false)] {
-        std::fs::write(&template, text.replace("COND", condition)).unwrap();
-        let page = report(&[template.to_str().unwrap()]);
+        let text = text.replace("COND", condition);
+        let page = report_of(&text, &[]);
         assert_eq!(data(&page)["cnf"].is_object(), is_configured);
         for secret in ["hunter2", "swordfish", "mellon"] {
             let at = page.find(secret).map(|at| page[..at].chars().rev().take(200).collect());
             let before: Option<String> = at.map(|it: String| it.chars().rev().collect());
             assert_eq!(before, None, "{secret}");
         }
-        assert!(report(&["--reveal", template.to_str().unwrap()]).contains("swordfish"));
+        assert!(report_of(&text, &["--reveal"]).contains("swordfish"));
     }
 }
 
 /// What would take a browser minutes is not in the page, and the page says so.
 #[test]
 fn huge_templates_are_neither_drawn_nor_configured() {
-    let dir = tempfile::tempdir().unwrap();
-    let template = dir.path().join("t.yaml");
     let relations = "        - next: n\n".repeat(40_000);
     let values: String = (0..160_000).map(|at| format!("        p_{at}: {at}\n")).collect();
     let text = format!(
         "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  node_templates:\n    n:\n      type: T\n      requirements:\n{relations}      properties:\n{values}"
     );
-    std::fs::write(&template, text).unwrap();
-    let page = data(&report(&[template.to_str().unwrap()]));
+    let page = data(&report_of(&text, &[]));
     assert_eq!((&page["svg"], &page["cnf"]), (&"".into(), &serde_json::Value::Null));
     let said = [&page["undrawn"], &page["inexact"]].map(|it| it.as_str().unwrap_or_default());
     assert!(said[0].contains("at most 40000 nodes and relations, and these are 40001"), "{said:?}");
@@ -242,8 +239,6 @@ fn huge_templates_are_neither_drawn_nor_configured() {
 
 #[test]
 fn what_cannot_be_configured_says_so() {
-    let dir = tempfile::tempdir().unwrap();
-    let template = dir.path().join("t.yaml");
     let text = "\
 tosca_definitions_version: tosca_variability_1_0
 topology_template:
@@ -254,8 +249,7 @@ topology_template:
   node_templates:
     n: { type: T, conditions: { equal: [{ variability_input: a }, { variability_input: b }] } }
 ";
-    std::fs::write(&template, text).unwrap();
-    let page = report(&[template.to_str().unwrap()]);
+    let page = report_of(text, &[]);
     assert!(page.contains("\"cnf\":null,\"inexact\":\""), "{}", &page[page.len() - 2000..]);
     assert!(page.contains("open-input"));
 }
