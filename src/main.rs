@@ -10,7 +10,12 @@ use cli::{
 };
 use std::process::ExitCode;
 
-/// The allocator of static builds, since that of musl is slow.
+/// The allocator, since those of systems are slower.
+#[cfg(not(target_env = "musl"))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The allocator of static builds, which are made where nothing compiles C for them.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
