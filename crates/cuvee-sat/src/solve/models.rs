@@ -132,8 +132,7 @@ impl Models {
         let holds = assumptions.all(|&literal| {
             propagator.value(literal).unwrap_or_else(|| propagator.assume(literal))
         });
-        let possible = literals.iter().copied().filter(|_| holds);
-        possible.filter(|&literal| propagator.is_possible(literal)).collect()
+        if holds { propagator.possible(literals) } else { Vec::new() }
     }
 
     /// Asks as [`solve`](Self::solve) does, and finds a particular model: the first literal of

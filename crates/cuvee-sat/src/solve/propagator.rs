@@ -144,6 +144,23 @@ impl Propagator {
         possible
     }
 
+    /// Those of the literals that can be true, as [`is_possible`](Self::is_possible) says. What
+    /// follows from a literal that can be true can be true as well, so it is not tried again.
+    pub(super) fn possible(&mut self, literals: &[Lit]) -> Vec<Lit> {
+        let mut seen = vec![false; 2 * self.vars()];
+        let known = self.trail.len();
+        let mut can_be_true = |&literal: &Lit| {
+            let is_possible = seen[literal.index()]
+                || self.value(literal).unwrap_or_else(|| self.assume(literal));
+            if is_possible {
+                self.trail[known..].iter().for_each(|implied| seen[implied.index()] = true);
+            }
+            self.undo(known);
+            is_possible
+        };
+        literals.iter().copied().filter(|literal| can_be_true(literal)).collect()
+    }
+
     fn set(&mut self, literal: Lit) {
         self.values[literal.var().index()] = Some(!literal.is_negative());
         self.places[literal.var().index()] = self.trail.len() as u32;
