@@ -11,7 +11,7 @@ use cuvee_text::source::{FileId, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// For each file the ranges of lines that excerpts may show.
+/// For each file the ranges of lines that excerpts may show, in order; none overlaps another.
 type ShownLines = FxHashMap<FileId, Vec<Range<u32>>>;
 
 impl Resolver {
@@ -38,8 +38,10 @@ impl Resolver {
         };
         for document in types.documents() {
             let Some(lines) = shown.get(&document.file()) else { continue };
-            let is_asked =
-                |span: Span| lines.iter().any(|it| span.start < it.end && it.start < span.end);
+            let is_asked = |span: Span| {
+                let next = lines.partition_point(|it| it.end <= span.start);
+                lines.get(next).is_some_and(|it| it.start < span.end)
+            };
             secret_spans(document, &types, &is_asked, &mut |span| sources.hide(span));
         }
         let known: Vec<_> = types.documents().iter().map(|document| document.file()).collect();
@@ -68,7 +70,20 @@ fn shown_lines(diagnostics: &[Diagnostic], sources: &SourceMap) -> ShownLines {
             shown.entry(file).or_default().push(range);
         }
     }
+    shown.values_mut().for_each(join);
     shown
+}
+
+/// Sorts ranges, and joins those that overlap.
+fn join(ranges: &mut Vec<Range<u32>>) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.dedup_by(|next, before| {
+        let overlap = next.start < before.end;
+        if overlap {
+            before.end = before.end.max(next.end);
+        }
+        overlap
+    });
 }
 
 /// Hides what comes behind names of secrets in the lines of diagnostics. This is for files of which
