@@ -12,7 +12,8 @@ use crate::topology::{Described, GroupIndex, Topology, TopologyParameter, type_n
 use crate::tosca::Family;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The sections of a topology with the elements that are compared here.
 const SECTIONS: [&str; 5] = ["inputs", "outputs", "groups", "policies", "relationship_templates"];
@@ -24,13 +25,14 @@ pub(super) fn others(
     to: &PlannedVariant<'_, '_, '_>,
     adaptation: &Adaptation,
 ) -> Vec<ElementChange> {
-    let mut found = OtherChanges { from: from.behaviors, to: to.behaviors, changes: Vec::new() };
+    let changes = IndexMap::default();
+    let mut found = OtherChanges { from: from.behaviors, to: to.behaviors, changes };
     let document = adaptation.renamed_document(&sections(from.document));
     let written = diff(&document, &sections(to.document)).changes;
     let counts = |it: &Change| is_compared(it) && !to.behaviors.is_same_secret(it);
     written.into_iter().filter(counts).for_each(|change| found.written(change));
     found.effective();
-    found.changes
+    found.changes.into_values().collect()
 }
 
 /// A document with nothing but the sections that are compared here.
@@ -65,7 +67,8 @@ fn is_compared(change: &Change) -> bool {
 struct OtherChanges<'o, 't, 'a, 'b> {
     from: &'o Behaviors<'t, 'a>,
     to: &'o Behaviors<'t, 'b>,
-    changes: Vec<ElementChange>,
+    /// The changes found so far, by element.
+    changes: IndexMap<String, ElementChange, FxBuildHasher>,
 }
 
 impl OtherChanges<'_, '_, '_, '_> {
@@ -88,13 +91,12 @@ impl OtherChanges<'_, '_, '_, '_> {
         class: ChangeClass,
         reasons: impl IntoIterator<Item = ChangeReason>,
     ) {
-        match self.changes.iter_mut().find(|change| change.element == element) {
-            Some(known) => known.reasons.extend(reasons),
-            None => {
-                let (element, reasons) = (element.to_owned(), reasons.into_iter().collect());
-                self.changes.push(ElementChange { element, class, reasons });
-            }
-        }
+        let change = self.changes.entry(element.to_owned()).or_insert_with(|| ElementChange {
+            element: element.to_owned(),
+            class,
+            reasons: Vec::new(),
+        });
+        change.reasons.extend(reasons);
     }
 
     /// Whether a change touches a secret.
