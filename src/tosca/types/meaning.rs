@@ -9,6 +9,7 @@ use super::profile;
 use crate::tosca::family::Family;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
+use rustc_hash::FxHashMap;
 
 /// The relationship type of hosting.
 const HOSTED_ON: &str = "tosca.relationships.HostedOn";
@@ -144,16 +145,19 @@ impl<'a> TypeHierarchy<'a> {
         }
     }
 
-    /// Whether the relationships of a requirement are those of hosting, where the node type or an
-    /// ancestor gives their type. For normative node types, the name of the requirement decides.
-    pub(crate) fn is_hosting_requirement(
-        &self,
-        node_type: &str,
-        requirement: &str,
-    ) -> Option<bool> {
-        let Meaning::Type(id) = self.meaning(Family::Node, node_type) else { return None };
-        let mut outlines = self.ancestors(id).filter_map(|id| self.outline(id));
-        let relationship = outlines.find_map(|outline| outline.relationship(requirement))?;
-        self.is_hosting_type(self.meaning_at(Family::Relationship, relationship))
+    /// The requirements of a node type for which the type or an ancestor gives the type of their
+    /// relationships, each with whether these are those of hosting. Where that is not known, as for
+    /// normative node types, the name of the requirement decides.
+    pub(crate) fn hosting_requirements(&self, node_type: &str) -> FxHashMap<&'a str, Option<bool>> {
+        let mut found = FxHashMap::default();
+        let Meaning::Type(id) = self.meaning(Family::Node, node_type) else { return found };
+        for outline in self.ancestors(id).filter_map(|id| self.outline(id)) {
+            for (requirement, relationship) in outline.relationships() {
+                found.entry(requirement).or_insert_with(|| {
+                    self.is_hosting_type(self.meaning_at(Family::Relationship, relationship))
+                });
+            }
+        }
+        found
     }
 }

@@ -81,12 +81,13 @@ impl<'a> TypeOutline<'a> {
         own.any(|(_, definition)| definition.get("type").is_some())
     }
 
-    /// The relationship type that a node type gives for a requirement.
-    pub(super) fn relationship(&self, requirement: &str) -> Option<Node<'a>> {
-        let own = self.parts("requirements").filter(|(name, _)| name.text() == Some(requirement));
-        own.filter_map(|(_, definition)| definition.get("relationship")).find_map(|relationship| {
-            let name = relationship.get("type").unwrap_or(relationship);
-            name.as_str().is_some().then_some(name)
+    /// The names of the requirements for which a node type gives the relationship type, each with
+    /// that type.
+    pub(super) fn relationships(&self) -> impl Iterator<Item = (&'a str, Node<'a>)> + use<'a> {
+        self.parts("requirements").filter_map(|(name, definition)| {
+            let relationship = definition.get("relationship")?;
+            let kind = relationship.get("type").unwrap_or(relationship);
+            kind.as_str().is_some().then_some((name.text()?, kind))
         })
     }
 

@@ -13,6 +13,7 @@ use crate::variability::template::{
 use cuvee_text::decimal::Decimal;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
+use rustc_hash::FxHashMap;
 
 /// The group types whose conditions apply to their members ("Normative Group Types"). They are
 /// predefined.
@@ -32,6 +33,7 @@ pub(crate) fn build<'a>(
         graph: Graph::empty(template),
         types,
         users: vec![None; template.relationships.len()],
+        hosting: FxHashMap::default(),
         diagnostics: Diagnostics::default(),
     };
     builder.index(template);
@@ -49,6 +51,8 @@ struct GraphBuilder<'a, 't> {
     types: &'t TypeHierarchy<'t>,
     /// For each relationship template, the place of the relation that uses it.
     users: Vec<Option<Span>>,
+    /// By the types of nodes, which of their requirements are hosting, where that is known.
+    hosting: FxHashMap<&'a str, FxHashMap<&'t str, Option<bool>>>,
     diagnostics: Diagnostics,
 }
 
@@ -284,10 +288,11 @@ impl<'a> GraphBuilder<'a, '_> {
         let typed = relationship
             .and_then(|template| template.types.first())
             .map(|assignment| assignment.declared.name);
+        let template = self.graph.template;
         let hosting = self.is_hosting(
             requirement.declared.name,
             typed.or(name),
-            &self.graph.template.nodes[source.0 as usize].types,
+            &template.nodes[source.0 as usize].types,
         );
         self.graph.relations.push(RelationElement {
             id,
@@ -357,18 +362,20 @@ impl<'a> GraphBuilder<'a, '_> {
     /// decides (`host`, `db_host`, `host_a`). If the source has alternative types, one hosting type
     /// is enough.
     fn is_hosting(
-        &self,
+        &mut self,
         requirement: &str,
         relationship: Option<&str>,
-        source: &[TypeAssignment<'_>],
+        source: &'a [TypeAssignment<'a>],
     ) -> bool {
         let by_name = requirement.split('_').any(|word| word == "host");
-        let of_type = |assignment: &TypeAssignment<'_>| {
-            self.types
-                .is_hosting_requirement(assignment.declared.name, requirement)
-                .unwrap_or(by_name)
+        let types = self.types;
+        let of_type = |assignment: &TypeAssignment<'a>| {
+            let name = assignment.declared.name;
+            let known =
+                self.hosting.entry(name).or_insert_with(|| types.hosting_requirements(name));
+            known.get(requirement).copied().flatten().unwrap_or(by_name)
         };
-        match relationship.and_then(|name| self.types.is_hosting(name)) {
+        match relationship.and_then(|name| types.is_hosting(name)) {
             Some(hosting) => hosting,
             None if source.is_empty() => by_name,
             None => source.iter().any(of_type),
