@@ -183,13 +183,15 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
     fn demands(&self, found: &mut Vec<SlotDemand<'q>>) {
         let (topology, types) = (self.question.topology, self.question.types);
         let node = topology.node(self.source);
+        let mut by_name: FxHashMap<&str, Vec<RelationIndex>> = FxHashMap::default();
+        for &id in &node.relations {
+            by_name.entry(&topology.relation(id).name).or_default().push(id);
+        }
         for (name, part) in types.effective(self.kind).requirements.iter() {
             if self.mapped.contains(&(node.name.clone(), (*name).to_owned())) {
                 continue;
             }
-            let assigned = node.relations.iter().copied();
-            let assigned: Vec<_> =
-                assigned.filter(|&id| topology.relation(id).name == *name).collect();
+            let assigned = by_name.remove(name).unwrap_or_default();
             let first = found.len();
             let is_left = || !is_to_be_substituted(node) || (self.question.leaves)(self.kind, name);
             if assigned.is_empty() && is_left() {
