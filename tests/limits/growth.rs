@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a template that does not resolve has failed the test")]
 
+mod commands;
 mod conversion;
 mod explore;
 #[path = "../../benches/templates/features.rs"]
