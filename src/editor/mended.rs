@@ -5,7 +5,7 @@ use crate::tosca::load::{DocumentCache, Extent, Loaded, Mapping, TemplateLocatio
 use cuvee_text::answer::Failure;
 use cuvee_text::overlay::OverlayFiles;
 use cuvee_text::source::{FileSystem, SourceMap, Span};
-use cuvee_text::yaml::{self, Limits, Repaired, repair};
+use cuvee_text::yaml::{self, Limits, RepairEdit, Repaired, repair};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ impl Mended {
             let (location, files) = (mended.location(location), mended.over(files));
             let opened = Loaded::open(&location, files, mapping.clone(), Extent::Whole, cache);
             let is_mended = match &opened {
-                Ok(loaded) => mended.mend(&loaded.wrong_imports(), loaded.sources(), near),
-                Err(failure) => mended.mend(&failure.diagnostics, &failure.sources, near),
+                Ok(loaded) => mended.mend(&loaded.wrong_imports(), loaded.sources(), near, cache),
+                Err(failure) => mended.mend(&failure.diagnostics, &failure.sources, near, cache),
             };
             match opened {
                 Ok(loaded) => (mended.loaded, mended.failure) = (Some(Arc::new(loaded)), None),
@@ -81,13 +81,14 @@ impl Mended {
         Arc::new(OverlayFiles::new(Arc::clone(files), self.files.iter().map(text)))
     }
 
-    /// Repairs the files of which was found that their syntax is wrong. Returns whether there are
-    /// any more.
+    /// Repairs the files of which was found that their syntax is wrong, or reads them as they were
+    /// when they had a tree for the last time. Returns whether there are any more.
     fn mend(
         &mut self,
         found: &[Diagnostic],
         sources: &SourceMap,
         near: Option<(&Path, usize)>,
+        cache: Option<&Arc<DocumentCache>>,
     ) -> bool {
         let is_syntax = |found: &&Diagnostic| found.code == Code::Syntax;
         let before = self.files.len();
@@ -99,7 +100,12 @@ impl Mended {
             }
             let near = near.filter(|(path, _)| *path == file.path());
             let offset = near.map_or(span.start as usize, |(_, offset)| offset);
-            if let Some(repaired) = repair(file.text(), offset, &Limits::default()) {
+            let earlier = || {
+                let text = cache?.last_text(file.path())?;
+                Some(Repaired::as_earlier(file.text(), &text))
+            };
+            if let Some(repaired) = repair(file.text(), offset, &Limits::default()).or_else(earlier)
+            {
                 let (path, typed) = (file.path().to_owned(), Arc::clone(file.text()));
                 self.files.push(MendedFile { path, typed, repaired });
             }
@@ -173,8 +179,10 @@ impl MendedFile {
     pub(crate) fn typed_span(&self, span: Span) -> Option<Span> {
         let [start, end] = [span.start, span.end].map(|at| self.repaired.original(at as usize));
         let is_repaired = self.repaired.edits.iter().any(|edit| {
-            let line = self.line_around(edit.range.start);
-            start <= line.end && line.start <= end
+            let RepairEdit { range, .. } = edit;
+            // The end of a line belongs to it.
+            let last = range.end.saturating_sub(1).max(range.start);
+            start <= self.line_around(last).end && self.line_around(range.start).start <= end
         });
         let [start, end] = [u32::try_from(start).ok()?, u32::try_from(end).ok()?];
         (!is_repaired).then_some(Span { start, end, ..span })

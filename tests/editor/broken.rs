@@ -2,9 +2,10 @@
 //! `|`: what is offered, described, found and renamed.
 
 use cuvee::Resolver;
-use cuvee::editor::{TemplateAnalysis, complete};
-use cuvee::source::MemoryFiles;
+use cuvee::editor::{DocumentCache, TemplateAnalysis, complete};
+use cuvee::source::{MemoryFiles, Span};
 use std::path::Path;
+use std::sync::Arc;
 
 const TYPES: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
 description: What a shop is made of
@@ -265,4 +266,30 @@ fn findings_cite_the_standard_of_their_file() {
         let rule = missing.rule.as_ref().unwrap().to_string();
         assert!(rule.contains("TOSCA 2.0") || rule.contains("Version 2.0"), "{rest}: {rule}");
     }
+}
+
+/// Where more is broken than is repaired, the rest is known as it was before.
+#[test]
+fn what_cannot_be_repaired_is_read_as_before() {
+    let nodes = "    a: {type: Stall}\n    b: {type: tosca.nodes.Root}\n";
+    let head =
+        "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n";
+    let broken: String = (0..12).map(|i| format!("    x{i}: ]}}{{: [\n     - \"\n")).collect();
+    let cache = Arc::new(DocumentCache::default());
+    let template = |text: String| {
+        let resolver = Resolver::new("t.yaml").files(MemoryFiles::from([("t.yaml", text)]));
+        resolver.cache(Arc::clone(&cache))
+    };
+    let codes = |resolver: &Resolver| {
+        let typed = resolver.validate_typed(None);
+        let sources = typed.sources().clone();
+        let line = |span: Option<Span>| span.map(|span| sources.place(span)).unwrap_or_default();
+        let found = typed.text().unwrap().iter();
+        found.map(|it| format!("{} {}", line(it.span), it.code)).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&template(format!("{head}{nodes}"))), ["t.yaml:4:15 unknown-type"]);
+    let typed = template(format!("{head}{broken}{nodes}"));
+    assert_eq!(codes(&typed), ["t.yaml:4:9 syntax", "t.yaml:28:15 unknown-type"]);
+    let outline = typed.analysis(None, |analysis| analysis.outline(Path::new("t.yaml")).len());
+    assert_eq!(outline, 2);
 }

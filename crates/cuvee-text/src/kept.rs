@@ -95,6 +95,14 @@ impl KeptDocuments {
         texts.find(|known| ***known == *text).cloned()
     }
 
+    /// The last text of a file that had a tree.
+    pub fn last_text(&self, path: &Path) -> Option<Arc<str>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_file = kept.documents.iter().filter(|(key, _)| key.path == path);
+        let last = of_file.map(|(_, known)| known).max_by_key(|known| known.used)?;
+        Some(Arc::clone(last.document.shared_text()))
+    }
+
     /// Keeps a document that was parsed, in the place of one with another text.
     pub(crate) fn keep(&self, path: &Path, reading: KeptReading, document: &Arc<Document>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

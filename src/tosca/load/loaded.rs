@@ -64,6 +64,11 @@ impl DocumentCache {
         self.documents.parsed()
     }
 
+    /// The last text of a file that had a tree.
+    pub(crate) fn last_text(&self, path: &Path) -> Option<Arc<str>> {
+        self.documents.last_text(path)
+    }
+
     /// How many types were judged so far.
     pub fn judged(&self) -> usize {
         self.judgements.judged()

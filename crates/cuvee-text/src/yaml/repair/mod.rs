@@ -21,7 +21,7 @@ pub struct Repaired {
     pub edits: Vec<RepairEdit>,
 }
 
-/// A change that repairs a text; it is within a line.
+/// A change that repairs a text: within a line, or all lines that differ from an earlier text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepairEdit {
@@ -32,6 +32,29 @@ pub struct RepairEdit {
 }
 
 impl Repaired {
+    /// Reads a broken text as an earlier one, where repairing does not help.
+    ///
+    /// ```
+    /// use cuvee_text::yaml::Repaired;
+    /// let repaired = Repaired::as_earlier("a: 1\nb: }\nc: 3\n", "a: 1\nb: 2\nc: 3\n");
+    /// assert_eq!(repaired.text, "a: 1\nb: 2\nc: 3\n");
+    /// assert_eq!((&*repaired.edits[0].replacement, repaired.edits[0].range.clone()), ("b: 2\n", 5..10));
+    /// ```
+    pub fn as_earlier(text: &str, earlier: &str) -> Self {
+        fn lines(text: &str) -> std::str::SplitInclusive<'_, char> {
+            text.split_inclusive('\n')
+        }
+        let same = lines(text).zip(lines(earlier)).take_while(|(one, other)| one == other);
+        let start: usize = same.map(|(line, _)| line.len()).sum();
+        let (broken, whole) = (&text[start..], &earlier[start..]);
+        let same = lines(broken).rev().zip(lines(whole).rev());
+        let same = same.take_while(|(one, other)| one == other);
+        let end: usize = same.map(|(line, _)| line.len()).sum();
+        let range = start..text.len() - end;
+        let replacement = whole[..whole.len() - end].to_owned();
+        Self { text: earlier.to_owned(), edits: vec![RepairEdit { range, replacement }] }
+    }
+
     /// The place in the broken text of an offset in the repaired one. For text that only the repair
     /// added, the place where it was added.
     pub fn original(&self, offset: usize) -> usize {
