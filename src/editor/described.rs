@@ -7,6 +7,7 @@ use super::symbols::{NameAtPlace, SymbolKey};
 use super::walk::{WordRole, walk_as};
 use crate::diagnostic::page;
 use crate::explore::{Opened, Space, VariantShare, words};
+use crate::tosca::types::Parts;
 use crate::tosca::types::schemas::defined_units;
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::v2_0::grammar::{ElementGrammar, KeynameContent};
@@ -307,15 +308,24 @@ fn describe_type(types: &Types<'_>, id: TypeId) -> String {
             let _ = write!(text, "{heading}\n- `{name}`{owner}");
         }
     };
-    list("properties", effective.properties.values().map(|it| (it.named.name, it.owner)).collect());
-    list("attributes", effective.attributes.values().map(|it| (it.named.name, it.owner)).collect());
-    list(
-        "capabilities",
-        effective.capabilities.values().map(|it| (it.named.name, it.owner)).collect(),
-    );
-    list(
-        "requirements",
-        effective.requirements.values().map(|it| (it.named.name, it.owner)).collect(),
-    );
+    list("properties", origins(&effective.properties));
+    list("attributes", origins(&effective.attributes));
+    list("capabilities", origins(&effective.capabilities));
+    list("requirements", origins(&effective.requirements));
+    list("interfaces", origins(&effective.interfaces));
+    list("artifacts", origins(&effective.artifacts));
+    list("inputs", origins(&effective.interface.inputs));
+    list("operations", origins(&effective.interface.operations));
+    list("notifications", origins(&effective.interface.notifications));
+    let valid = effective.valid_types.iter().flatten().filter_map(|name| name.text());
+    let valid: Vec<_> = valid.map(|name| format!("`{name}`")).collect();
+    if !valid.is_empty() {
+        let _ = write!(text, "\n\ngoes with {}", valid.join(", "));
+    }
     text
+}
+
+/// The names of parts, each with the type that it comes from.
+fn origins<'a, T>(parts: &Parts<'a, T>) -> Vec<(&'a str, TypeId)> {
+    parts.values().map(|part| (part.named.name, part.owner)).collect()
 }

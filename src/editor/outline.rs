@@ -103,16 +103,24 @@ impl TemplateAnalysis<'_> {
         found.into_iter().filter_map(|span| self.typed_span(span)).collect()
     }
 
-    /// The files that a file names by their paths: those of imports and artifacts, each with the
-    /// place of the name and the path that is meant.
+    /// The files that a file names by their paths: those of imports, artifacts and implementations of
+    /// operations, each with the place of the name and the path that is meant.
     pub fn links(&self, path: &Path) -> Vec<(Span, PathBuf)> {
         let mut found = Vec::new();
         let Some(document) = self.document(path) else { return found };
         let directory = path.parent().unwrap_or(path);
+        let scope = self.scope(self.file(path));
         walk(document.root(), &mut |word| {
-            let is_file = matches!(word.role, WordRole::FileName(_));
-            let name = word.node.text().filter(|name| is_file && !name.contains("://"));
-            if let (Some(name), Some(span)) = (name, self.typed_span(word.node.span())) {
+            let Some(name) = word.node.text().filter(|name| !name.contains("://")) else { return };
+            let is_file = match word.role {
+                WordRole::FileName(_) => true,
+                // It may also be the name of an artifact.
+                WordRole::Implementation => {
+                    scope.as_ref().is_none_or(|scope| scope.meaning(&word, name).parts.is_empty())
+                }
+                _ => false,
+            };
+            if let Some(span) = self.typed_span(word.node.span()).filter(|_| is_file) {
                 found.push((span, normalize(&directory.join(name))));
             }
         });

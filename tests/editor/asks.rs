@@ -166,6 +166,41 @@ fn folds_selections_and_links() {
     client.shut_down();
 }
 
+/// Files that implement operations are linked, and artifacts that do so are not.
+#[test]
+fn implementations_are_linked() {
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("run.sh"), "").unwrap();
+    let mut client = Client::new(folder.path());
+    let text = "tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Shop:
+    derived_from: tosca.nodes.Root
+    artifacts: {program: {type: tosca.artifacts.File, file: run.sh}}
+    interfaces: {Standard: {operations: {create: run.sh, start: program, stop: {implementation: {primary: run.sh}}}}}
+";
+    client.open("types.yaml", text);
+    let document = json!({ "textDocument": { "uri": client.uri("types.yaml") } });
+    let links = client.request("textDocument/documentLink", document).unwrap();
+    let links = links.as_array().unwrap();
+    let lines: Vec<_> = links.iter().map(|link| link["range"]["start"]["line"].clone()).collect();
+    assert_eq!(lines, [4, 5, 5]);
+    assert!(links.iter().all(|link| link["target"] == client.uri("run.sh")));
+    // Hovering tells what the type has of whom.
+    let hover = client
+        .request(
+            "textDocument/hover",
+            with(at(&client, 2, 3), "textDocument", json!({ "uri": client.uri("types.yaml") })),
+        )
+        .unwrap();
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        text.contains("interfaces:\n- `Standard`") && text.contains("artifacts:\n- `program`"),
+        "{text}"
+    );
+    client.shut_down();
+}
+
 /// Requests are answered where the text is broken at the cursor, and in files that nobody opened.
 #[test]
 fn broken_text_and_unknown_files() {

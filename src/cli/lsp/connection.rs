@@ -117,8 +117,9 @@ pub(super) fn asked(id: i32, method: &str, params: Value) -> Message {
 
 /// The request for news of files that change outside of the editor.
 pub(super) fn watches(id: i32) -> Message {
-    let watchers = ["**/*.yaml", "**/*.yml", "**/*.csar"]
-        .map(|glob| serde_json::json!({ "globPattern": glob }));
+    let endings = ["yaml", "yml", "json", "tosca", "csar", "zip", "tar", "tar.gz", "tgz"];
+    let watchers =
+        endings.map(|ending| serde_json::json!({ "globPattern": format!("**/*.{ending}") }));
     let registration = serde_json::json!({
         "id": "files",
         "method": protocol::WATCHED,
