@@ -42,6 +42,8 @@ export default defineConfig({
   themeConfig: {
     search: { provider: "local" },
     outline: [2, 3],
+    // The name of the link begins with what is read on it.
+    notFound: { linkLabel: "Take me home" },
     nav: [page("Start", "start"), page("Tutorial", "tutorial"), page("Language", "language"), page("Playground", "playground")],
     sidebar: {
       "/playground": [],

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import AxeBuilder from "@axe-core/playwright";
@@ -275,9 +275,15 @@ const bad = async (page) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((it) => it.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
 };
 
+/** Some pages, or, with SITE_PAGES=all, all but the playground. */
+function pages() {
+  if (process.env.SITE_PAGES !== "all") return ["", "start.html", "codes.html", "command.html", "javascript.html"];
+  return readdirSync(folder).filter((name) => name.endsWith(".html") && name !== "playground.html");
+}
+
 for (const colorScheme of ["light", "dark"]) {
   test(`is there for everybody, ${colorScheme}`, async () => {
-    for (const path of ["", "start.html", "codes.html", "command.html", "javascript.html"]) {
+    for (const path of pages()) {
       const { page, finish } = await open(path, { colorScheme });
       assert.deepEqual(await bad(page), [], path);
       await finish();
@@ -295,7 +301,7 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 test("fits on narrow screens", async () => {
-  for (const path of ["", "start.html", "playground.html", "codes.html", "command.html"]) {
+  for (const path of [...pages(), "playground.html"]) {
     const { page, finish } = await open(path, { viewport: { width: 320, height: 640 } });
     if (path === "playground.html") await ready(page);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
