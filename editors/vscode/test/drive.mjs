@@ -1,4 +1,4 @@
-// Drives the extension in a real editor, with a keyboard and a mouse: `node test/drive.mjs VSIX CUVEE [PICTURES]`.
+// Drives the extension in a real editor, with a keyboard and a mouse: `node test/drive.mjs VSIX CUVEE [PICTURES]`. The extension has the command in it.
 // The editor is code-server in `CODE_SERVER`, run by the Node in `CODE_NODE`; the browser is Debian's Chromium, driven by `PLAYWRIGHT`.
 // PICTURES is a directory for what it looks like.
 
@@ -54,17 +54,15 @@ async function editor(trusts = true) {
     'chat.disableAIFeatures': true,
     'telemetry.telemetryLevel': 'off',
   };
-  // What belongs to a machine is in a file of its own where that is not the one of the browser.
-  const files = { User: settings, Machine: { 'cuvee.path': cuvee } };
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(path.join(user, name), { recursive: true });
-    writeFileSync(path.join(user, name, 'settings.json'), JSON.stringify(content));
-  }
+  mkdirSync(path.join(user, 'User'), { recursive: true });
+  writeFileSync(path.join(user, 'User', 'settings.json'), JSON.stringify(settings));
   const installed = spawnSync(process.env.CODE_NODE, [entry, ...own, '--install-extension', vsix], { encoding: 'utf8' });
   assert.match(installed.stdout, /was successfully installed/, installed.stderr);
   const port = await freePort();
   const flags = ['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry', '--disable-update-check'];
-  const child = spawn(process.env.CODE_NODE, [entry, ...flags, ...own, folder], { stdio: 'ignore' });
+  // Neither a setting nor PATH names a command, so the extension takes its own.
+  const env = { ...process.env, PATH: '/usr/bin:/bin' };
+  const child = spawn(process.env.CODE_NODE, [entry, ...flags, ...own, folder], { stdio: 'ignore', env });
   const address = `http://127.0.0.1:${port}/`;
   for (let tries = 0; ; tries += 1) {
     try {
