@@ -1,6 +1,6 @@
 //! Measures the language server: how long it takes from the start to the first answer, from a
-//! change to what is published of its text, of its variants and to words that may be written, and
-//! how much memory its processes have after all of that.
+//! change to what is published of its text, of its variants and to words that may be written, how
+//! much memory its processes have after all of that, and how soon validating stops.
 //!
 //! `cargo bench --bench lsp` measures 1,000 changes of each text; a number behind `--` says how
 //! many.
@@ -18,9 +18,13 @@ mod client;
 mod folders;
 
 use client::Client;
+use cuvee::Resolver;
+use cuvee::validate::Stage;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -43,6 +47,39 @@ fn main() {
     std::fs::write(typed.join("types.yaml"), types(6_000_000)).unwrap();
     std::fs::write(typed.join("t.yaml"), using_types(20)).unwrap();
     row("6 MB of types", &typed, "t.yaml", changes);
+    stopping(&large.join("t.yaml"));
+}
+
+/// How often validating is stopped.
+const STOPS: u32 = 40;
+
+/// Measures how long validating goes on after somebody has typed, at evenly spread times.
+fn stopping(template: &Path) {
+    let resolver = Resolver::new(template);
+    let start = Instant::now();
+    resolver.validate_until(Stage::Variants);
+    let whole = start.elapsed();
+    let times = (0..STOPS).map(|at| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let resolver = resolver.clone().stop_when(Arc::clone(&stop));
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| {
+                resolver.validate_until(Stage::Variants);
+                Instant::now()
+            });
+            std::thread::sleep(whole * at / STOPS);
+            stop.store(true, Ordering::Relaxed);
+            let set = Instant::now();
+            run.join().unwrap().saturating_duration_since(set)
+        })
+    });
+    let times = share(times.collect());
+    println!(
+        "validating 3,000 nodes, {:.0} ms, ends {:.1} ms after it is stopped (median; p95 {:.1} ms)",
+        whole.as_secs_f64() * 1e3,
+        times(50).as_secs_f64() * 1e3,
+        times(95).as_secs_f64() * 1e3
+    );
 }
 
 /// How many times words are asked for, and how many times variants are waited for.
