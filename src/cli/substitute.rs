@@ -66,7 +66,7 @@ pub(crate) fn run(args: &SubstituteArgs, watch: &WatchArgs, reporter: &Reporter)
         result.relocate(directory);
     }
     let content = match format {
-        _ if let Some(archive) = nested => archive,
+        _ if nested.is_some() => nested.unwrap_or_default(),
         _ if args.explain => explained(&substituted.explained, format).into_bytes(),
         _ if target.is_some_and(is_written_archive) && args.with.is_empty() => result.to_csar()?,
         _ if target.is_some_and(is_written_archive) => result.to_csar_of_files()?,

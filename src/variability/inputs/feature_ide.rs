@@ -48,7 +48,8 @@ pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignmen
     let document = xml::parse(file, text.into(), &XmlLimits::default())?;
     let root = document.root();
     if !matches!(root.name().local, "extendedConfiguration" | "configuration") {
-        let problem = format_args!("the root element is `{}`", root.name().local);
+        let name = root.name().local;
+        let problem = format_args!("the root element is `{name}`");
         return Err(no_configuration(root.span(), problem).into());
     }
     let mut features: Vec<ConfiguredFeature> = Vec::new();
