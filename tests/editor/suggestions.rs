@@ -166,8 +166,10 @@ fn words_for_elements_around_are_offered() {
 #[test]
 fn operators_options_and_words_are_offered() {
     let condition = "  node_templates:\n    a: {type: Shop, conditions: {|}}\n";
-    let operators = "variability_input and or not node_presence has_source equal greater";
-    offers(condition, &operators.split(' ').collect::<Vec<_>>());
+    // The first column of the table has all of them.
+    let table = include_str!("../../presets/operators.tsv");
+    let operators = table.lines().filter_map(|line| line.split('\t').next());
+    offers(condition, &operators.filter(|name| !name.starts_with('#')).collect::<Vec<_>>());
     let text = HEAD.replace("    presets:", "    options: {|}\n    presets:");
     let offered = labels(&text);
     for option in options::known() {
