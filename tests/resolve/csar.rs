@@ -941,6 +941,27 @@ mod as_typed {
     }
 
     #[test]
+    fn absolute_imports_start_at_the_root_of_the_archive() {
+        let dir = workplace();
+        let files = [
+            (
+                "TOSCA-Metadata/TOSCA.meta",
+                "CSAR-Version: 2.0\nCreated-By: Jo\nEntry-Definitions: a/b.yaml\n",
+            ),
+            (
+                "a/b.yaml",
+                "tosca_definitions_version: tosca_2_0\nimports: [/lib.yaml]\nservice_template: {node_templates: {a: {type: A}}}\n",
+            ),
+            ("lib.yaml", "tosca_definitions_version: tosca_2_0\nnode_types: {A: {}}\n"),
+        ];
+        fs::write(dir.path().join("rooted.csar"), zip(files)).unwrap();
+        cuvee(&dir, "resolve rooted.csar -o out.csar").assert().success();
+        cuvee(&dir, "validate out.csar").assert().success();
+        fs::write(dir.path().join("lacking.csar"), zip(files[..2].iter().copied())).unwrap();
+        cuvee(&dir, "resolve lacking.csar -o out.csar").assert().code(1);
+    }
+
+    #[test]
     fn every_command_takes_an_archive() {
         let dir = workplace();
         for line in [

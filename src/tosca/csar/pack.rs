@@ -95,7 +95,7 @@ pub(crate) fn pack(
     let meta = meta(root, &entry, resolved);
     let wanted = std::iter::once((META, entry.clone()))
         .chain(meta.others.iter().map(|other| (META, other.clone())));
-    all_there(&contents, wanted)?;
+    all_there(&contents, wanted, package.is_packed())?;
     if let Some(path) = names::outside(package, resolved, extension)? {
         let message =
             format!("the archive would not hold `{}`, which the result names", path.display());
@@ -412,10 +412,11 @@ fn meta(root: &Root, entry: &str, resolved: &str) -> Meta {
 }
 
 /// Checks that the archive has all wanted files and everything that these import. Each wanted file
-/// comes with the file that asks for it.
+/// comes with the file that asks for it. In an archive, the root of absolute paths is its own.
 fn all_there<'c>(
     contents: &'c BTreeMap<String, Content>,
     wanted: impl Iterator<Item = (&'c str, String)>,
+    is_packed: bool,
 ) -> Result<(), Diagnostic> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<_> = wanted.collect();
@@ -433,7 +434,9 @@ fn all_there<'c>(
         if seen.insert(name) {
             let directory = Path::new(name::parent(name).unwrap_or_default());
             let path = |import: &String| {
-                in_archive(&normalize(&directory.join(import))).unwrap_or_default()
+                let rooted = import.strip_prefix('/').filter(|_| is_packed);
+                let path = rooted.map_or_else(|| directory.join(import), PathBuf::from);
+                in_archive(&normalize(&path)).unwrap_or_default()
             };
             open.extend(content.imports().iter().map(|import| (name.as_str(), path(import))));
         }
