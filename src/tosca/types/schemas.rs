@@ -78,7 +78,8 @@ fn inherited_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
 }
 
 /// The units that a type defines for its values: each symbol before the suffix, and the suffix
-/// alone; or, in later texts of the standard, units behind all prefixes.
+/// alone; or, in later texts of the standard, units behind all prefixes. The suffix may be that of a
+/// type that it derives from.
 pub(crate) fn defined_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
     let body = types.definition(id).value;
     if !v2_0::is_of(body.document()) {
@@ -89,9 +90,10 @@ pub(crate) fn defined_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
         entries.filter_map(|(key, size)| Some((key.text()?, size.text())))
     };
     let owned = |unit: &str, size: Option<&str>| (unit.to_owned(), size.map(str::to_owned));
-    let suffix = body.get("unit_suffix").and_then(Node::text);
-    let mut units: Vec<_> = suffix.map(|suffix| owned(suffix, Some("1"))).into_iter().collect();
-    let suffix = suffix.unwrap_or_default();
+    let own = body.get("unit_suffix").and_then(Node::text);
+    let mut units: Vec<_> = own.map(|suffix| owned(suffix, Some("1"))).into_iter().collect();
+    let said = |id| types.definition(id).value.get("unit_suffix").and_then(Node::text);
+    let suffix = types.chain(id).find_map(said).unwrap_or_default();
     units.extend(sizes("unit_symbol_map").map(|(it, size)| owned(&[it, suffix].concat(), size)));
     units.extend(sizes("units").map(|(unit, size)| owned(unit, size)));
     // How large a unit behind a prefix is, later texts of the standard say.
