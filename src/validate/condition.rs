@@ -69,8 +69,8 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The subject of a group: its members.
     fn group_subject(&self, group: &GroupElement<'a>) -> Subject<'c, 'a> {
-        let members =
-            group.members.iter().map(|&(_, member)| member).filter(|&member| self.counts(member));
+        let members = self.graph.members_within(group).into_iter();
+        let members = members.filter(|&member| self.counts(member));
         let mut subject = members
             .map(|member| self.member_subject(member))
             .fold(Subject::default(), Subject::and);

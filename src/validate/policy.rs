@@ -96,7 +96,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.inadmissible(name, group.id, kind, valid, &when);
                 continue;
             }
-            let members = group.members.iter().map(|&(_, member)| member);
+            let members = self.graph.members_within(group).into_iter();
             for member in members
                 .filter(|&id| self.counts(id) && self.graph.element(id).kind == ElementKind::Node)
             {

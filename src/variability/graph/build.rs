@@ -4,6 +4,7 @@ use super::element::*;
 use super::references;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::types::{Family, TypeHierarchy};
+use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::template::{
@@ -420,6 +421,7 @@ impl<'a> GraphBuilder<'a, '_> {
                 .collect();
             self.graph.groups[slot].members = members;
         }
+        self.check_circles();
         for slot in 0..self.graph.policies.len() {
             let policy = self.graph.policies[slot].policy;
             let targets = policy
@@ -431,7 +433,56 @@ impl<'a> GraphBuilder<'a, '_> {
         }
     }
 
+    /// Reports members by which groups would contain themselves.
+    fn check_circles(&mut self) {
+        let graph = &self.graph;
+        let slot = |id: ElementId| {
+            let element = graph.element(id);
+            (element.kind == ElementKind::Group).then_some(element.slot as usize)
+        };
+        let mut open: Vec<usize> = Vec::new();
+        let mut containers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (outer, group) in graph.groups.iter().enumerate() {
+            let inner = group.members.iter().filter_map(|&(_, id)| slot(id));
+            open.push(inner.map(|inner| containers.entry(inner).or_default().push(outer)).count());
+        }
+        // From the groups without groups outwards; those in circles are never reached.
+        let mut ready: Vec<usize> = (0..open.len()).filter(|&group| open[group] == 0).collect();
+        while let Some(inner) = ready.pop() {
+            for &outer in containers.get(&inner).into_iter().flatten() {
+                open[outer] -= 1;
+                if open[outer] == 0 {
+                    ready.push(outer);
+                }
+            }
+        }
+        let is_circle = |id: ElementId| slot(id).is_some_and(|inner| open[inner] > 0);
+        let mut errors = Vec::new();
+        for (group, _) in graph.groups.iter().zip(&open).filter(|(_, open)| **open > 0) {
+            for (member, _) in group.members.iter().filter(|(_, id)| is_circle(*id)) {
+                let name = member.node.text().unwrap_or_default();
+                let message = format!("the group `{name}` is, or leads to, a member of itself");
+                let error = Diagnostic::error(Code::InvalidTemplate, message);
+                errors.push(error.at(member.node.span()).section("3.8.5"));
+            }
+        }
+        self.diagnostics.0.extend(errors);
+    }
+
+    /// The group that is a member of another one, which TOSCA 2.0 allows.
+    fn group_in_group(&self, member: &Member<'a>) -> Option<ElementId> {
+        let name = member.node.text().filter(|_| v2_0::is_of(member.node.document()))?;
+        let position = self.graph.group_names.get(name)?;
+        let group = &self.graph.groups[position];
+        (!group.variability && member.relation.is_none()).then_some(group.id)
+    }
+
     fn member(&mut self, member: &Member<'a>, of_variability: bool) -> Option<ElementId> {
+        let name = member.node.text().unwrap_or_default();
+        let is_node = self.graph.node_id(name).is_some();
+        if let Some(group) = self.group_in_group(member).filter(|_| !is_node && !of_variability) {
+            return Some(group);
+        }
         let Some(node) = self.graph.node_id(member.node.text().unwrap_or_default()) else {
             let message = format!(
                 "a group names a node `{}` that does not exist",

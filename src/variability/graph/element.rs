@@ -13,7 +13,7 @@ use cuvee_sat::formula::Atom;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::Node;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::fmt;
@@ -375,6 +375,24 @@ impl<'a> Graph<'a> {
         node.into_iter().chain(
             group.into_iter().flat_map(|group| group.members.iter().map(|&(_, member)| member)),
         )
+    }
+
+    /// The nodes and relations in a group, also those in groups that are members of it.
+    pub(crate) fn members_within(&self, group: &GroupElement<'a>) -> Vec<ElementId> {
+        let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+        let mut open: Vec<ElementId> = group.members.iter().rev().map(|&(_, id)| id).collect();
+        while let Some(id) = open.pop() {
+            let element = self.element(id);
+            match element.kind {
+                ElementKind::Group if seen.insert(id) => {
+                    let members = self.groups[element.slot as usize].members.iter().rev();
+                    open.extend(members.map(|&(_, member)| member));
+                }
+                ElementKind::Group => {}
+                _ => found.push(id),
+            }
+        }
+        found
     }
 
     /// The variability group of this id. The conditions of such a group apply to its members, and
