@@ -22,25 +22,34 @@ pub(crate) struct RequirementFit<'r, 't, 'c> {
 }
 
 /// Why a requirement cannot lead to nodes of a type.
-pub(crate) enum Misfit<'c> {
+pub(crate) enum Misfit<'r, 'c> {
     /// The name in the assignment is neither a capability of the type nor a capability type.
     Unknown,
     /// The type has no capability of the type that the assignment names.
     NoneNamed,
     /// The type has no capability of this type, which the requirement definition asks for.
     NoneRequired(TypeId),
+    /// The assignment names another capability than the requirement definition.
+    NotNamed(&'r str),
     /// This capability does not accept nodes of the source's type.
     NotForSource(NamedCapability<'c>),
 }
 
-impl<'t> RequirementFit<'_, 't, '_> {
+impl<'r, 't> RequirementFit<'r, 't, '_> {
     /// The capabilities of nodes of this type that the requirement can lead to. Fails with the
     /// reason why there are none.
     pub(crate) fn capabilities(
         &self,
         target: TypeId,
-    ) -> Result<Vec<NamedCapability<'t>>, Misfit<'t>> {
+    ) -> Result<Vec<NamedCapability<'t>>, Misfit<'r, 't>> {
         let mut left = self.named_capabilities(target)?;
+        let RequirementDefinition { capability, node, .. } = *self.definition;
+        if let Some(wanted) = self.types.capability_named(capability, node) {
+            left.retain(|(name, _)| *name == wanted);
+            if left.is_empty() {
+                return Err(Misfit::NotNamed(wanted));
+            }
+        }
         if let Some(wanted) = self.defined(Family::Capability, self.definition.capability) {
             left.retain(|(_, capability)| self.is_a(capability.kind, wanted));
             if left.is_empty() {
@@ -60,7 +69,10 @@ impl<'t> RequirementFit<'_, 't, '_> {
 
     /// The capabilities that the assignment names: the one with this name, or else those of the
     /// type with this name. If the assignment names none, all capabilities.
-    fn named_capabilities(&self, target: TypeId) -> Result<Vec<NamedCapability<'t>>, Misfit<'t>> {
+    fn named_capabilities(
+        &self,
+        target: TypeId,
+    ) -> Result<Vec<NamedCapability<'t>>, Misfit<'r, 't>> {
         let capabilities = &self.types.effective(target).capabilities;
         let all = capabilities.iter().map(|(name, part)| (*name, &part.definition));
         let Some((name, file)) = self.capability else { return Ok(all.collect()) };

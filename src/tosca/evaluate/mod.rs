@@ -9,7 +9,7 @@ pub(crate) use graph::{FilterSite, FilteredRelation, left};
 
 use super::family::Family;
 use super::function::{Arguments, Call, Function, Name, function_in, function_not_map};
-use super::types::{EffectiveType, PropertyDefinition, TypeId};
+use super::types::{EffectiveType, PropertyDefinition, RequirementDefinition, TypeId};
 use super::v2_0;
 use super::v2_0::function::BuiltIn;
 use super::value::UnitSize;
@@ -769,14 +769,21 @@ pub(crate) fn fulfilling<'e, S: FunctionScope<'e>>(
 ) -> Vec<&'e str> {
     let effective = |element| Some(scope.effective(scope.type_of(element)?));
     let (name, named) = scope.requirement(relation);
-    let defined = effective(node)
-        .and_then(|effective| effective.requirements.get(name)?.definition.capability?.text());
+    let definition =
+        effective(node).and_then(|effective| Some(&effective.requirements.get(name)?.definition));
+    let defined = definition.and_then(|definition| definition.capability?.text());
     let find = |kind: &str| scope.type_named(Family::Capability, kind);
     let Some(effective) = effective(target) else { return vec![named.unwrap_or(name)] };
     if let Some(named) = named.filter(|named| effective.capabilities.contains_key(named)) {
         return vec![named];
     }
-    let Some(wanted) = named.or(defined).and_then(find) else { return vec![name] };
+    let wanted = named.or(defined);
+    let Some(wanted) = wanted.and_then(find) else {
+        // In TOSCA 2.0, a definition may name a capability.
+        let is_2_0 = |it: &&RequirementDefinition<'_>| v2_0::is_of(it.named.key.document());
+        let known = definition.filter(is_2_0).and(wanted);
+        return vec![known.filter(|it| effective.capabilities.contains_key(it)).unwrap_or(name)];
+    };
     let is_one = |kind: Option<Node<'_>>| {
         let kind = kind.and_then(Node::text).and_then(find);
         kind.is_some_and(|kind| scope.derives(kind, wanted))

@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::sensitive::said_sensitive;
+use crate::tosca::v2_0;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -206,7 +207,7 @@ impl<'a> Types<'a> {
         self.resolve(None, Family::Data, name)
     }
 
-    pub(super) fn resolve(
+    pub(crate) fn resolve(
         &self,
         file: Option<FileId>,
         family: Family,
@@ -283,6 +284,23 @@ impl<'a> Types<'a> {
     /// The type and its ancestors, the type first.
     pub fn chain(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
         self.hierarchy.ancestors(id)
+    }
+
+    /// The capability that a requirement definition names where it names no type of capabilities: in
+    /// TOSCA 2.0, it may be one of the node type beside it (section 8.5).
+    pub(crate) fn capability_named<'n>(
+        &self,
+        capability: Option<Node<'n>>,
+        node: Option<Node<'_>>,
+    ) -> Option<&'n str> {
+        let capability = capability.filter(|it| v2_0::is_of(it.document()))?;
+        let (name, file) = (capability.text()?, Some(capability.document().file()));
+        let node = node?;
+        let node = self.find_in(Some(node.document().file()), Family::Node, node.text()?)?;
+        // The definitions are asked, as node types may require each other.
+        let has = |id| self.definition(id).capabilities.iter().any(|own| own.named.name == name);
+        let is_type = self.find_in(file, Family::Capability, name).is_some();
+        (!is_type && self.chain(node).any(has)).then_some(name)
     }
 
     /// The primitive type that a data type derives from, where it does.

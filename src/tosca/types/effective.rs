@@ -498,7 +498,10 @@ impl<'a> Refining<'_, 'a> {
     ) -> RequirementDefinition<'a> {
         let name = own.named.name;
         let before = refined.map(|refined| &refined.definition);
-        self.reference(&[Family::Capability], own.capability);
+        let node = own.node.or(before.and_then(|before| before.node));
+        if self.types.capability_named(own.capability, node).is_none() {
+            self.reference(&[Family::Capability], own.capability);
+        }
         self.reference(&[Family::Node], own.node);
         self.reference(&[Family::Relationship], own.relationship);
         if own.capability.is_none()
@@ -520,7 +523,7 @@ impl<'a> Refining<'_, 'a> {
             named: own.named,
             description: own.description.or(before.and_then(|before| before.description)),
             capability: own.capability.or(before.and_then(|before| before.capability)),
-            node: own.node.or(before.and_then(|before| before.node)),
+            node,
             relationship: own.relationship.or(before.and_then(|before| before.relationship)),
             interfaces: if own.interfaces.is_empty() {
                 before.map(|before| before.interfaces.clone()).unwrap_or_default()

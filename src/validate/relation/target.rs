@@ -198,6 +198,19 @@ impl<'c, 'a> Checker<'c, 'a> {
                     format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
                 let valid =
                     listed_types(definition.valid_source_types.as_deref().unwrap_or_default());
+            Misfit::NotNamed(wanted) => {
+                let message = match text {
+                    Some(named) => format!(
+                        "the requirement `{name}` needs the capability `{wanted}` of `{owner}`, not `{named}`"
+                    ),
+                    None => format!(
+                        "`{owner}` has no capability `{wanted}`, which the requirement `{name}` needs"
+                    ),
+                };
+                let at = case.definition.capability.unwrap_or(case.definition.named.key).span();
+                let error = of_name(Code::IncompatibleRequirement, message);
+                error.label(at, "the capability is required here")
+            }
                 error(message).section("3.7.2.1").help(format!("it is for {valid}"))
             }
         })
