@@ -427,7 +427,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
         match self.to {
             TargetVersion::Two => self.finish_2_0(&mut made, entity),
-            TargetVersion::Simple => self.finish_1_3(&mut made),
+            TargetVersion::Simple => self.finish_1_3(&mut made, entity),
         }
         self.scope = around;
         if !family_of(entity).is_empty() {

@@ -150,6 +150,12 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             (EntityKind::Requirement, "occurrences") if self.is_default_count(value) => {}
+            (EntityKind::Requirement, "capability") => {
+                let Some(kind) = self.named_capability(made.node, value) else { return false };
+                let why = "a requirement of TOSCA 1.3 says which type its capability has";
+                self.report(LossKind::Lost, value, "the name of a capability", why);
+                made.put(key, name, text(kind));
+            }
             (EntityKind::ServiceTemplate, "node_templates")
                 if value.entries().len() == 0 && value.items().len() == 0 => {}
             (EntityKind::File, "imports") => {
@@ -233,7 +239,7 @@ impl<'a> Converter<'_, 'a> {
         true
     }
 
-    /// Mappings, and lists of valid types.
+    /// Mappings.
     fn mapping_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
         let SourceEntry { entity, key, name, value } = entry;
         match (entity.kind, name) {
@@ -253,22 +259,34 @@ impl<'a> Converter<'_, 'a> {
                 let requirements = self.mapped_requirements(value);
                 made.put(key, name, requirements);
             }
-            (EntityKind::RelationshipType, "valid_target_types" | "valid_target_node_types") => {
-                self.join_types(made, key, value, "valid_target_types");
-            }
-            (
-                EntityKind::CapabilityType | EntityKind::Capability,
-                "valid_source_types" | "valid_relationship_types",
-            ) => {
-                self.join_types(made, key, value, "valid_source_types");
-            }
             _ => return false,
         }
         true
     }
 
-    /// Puts back what was kept.
-    pub(super) fn finish_1_3(&mut self, made: &mut Made<'a>) {
+    /// The type of the capability that a requirement definition names.
+    fn named_capability(&self, requirement: Node<'a>, named: Node<'a>) -> Option<&'a str> {
+        let (types, node) = (self.context.types, requirement.get("node")?);
+        let name = types.capability_named(Some(named), Some(node))?;
+        let id = types.find_in(self.file(), Family::Node, node.text()?)?;
+        types.effective(id).capabilities.get(name)?.definition.kind?.text()
+    }
+
+    /// Supplies the bounds that are the default of version 2.0, unless a requirement refines another
+    /// one, whose bounds hold.
+    fn supply_bounds(&self, made: &mut Made<'a>) {
+        let is_said = made.has("occurrences") || made.node.get("occurrences").is_some();
+        if !is_said && !self.refines_requirement() {
+            made.supply("occurrences", inline_list(vec![Out::Value(0.into()), text("UNBOUNDED")]));
+        }
+    }
+
+    /// Puts back what was kept, and supplies what version 1.3 takes for something else where it is
+    /// not said.
+    pub(super) fn finish_1_3(&mut self, made: &mut Made<'a>, entity: &'static ElementGrammar) {
+        if entity.kind == EntityKind::Requirement {
+            self.supply_bounds(made);
+        }
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);
         for (key, value) in kept {
@@ -282,7 +300,11 @@ impl<'a> Converter<'_, 'a> {
                 (Some(own), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
                     super::extend(own, super::sources(more));
                 }
-                (Some(own), value) if name == "tosca_definitions_version" => *own = value,
+                (Some(own), value)
+                    if matches!(&*name, "tosca_definitions_version" | "required") =>
+                {
+                    *own = value;
+                }
                 (Some(_), _) => {}
                 (None, value) => made.entries.push((key, value)),
             }
@@ -438,18 +460,6 @@ impl<'a> Converter<'_, 'a> {
         }
         let entries = all.into_iter().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
         Out::Map { entries: entries.collect(), like: None }
-    }
-
-    /// Valid types of several families under the one keyname of version 1.3.
-    fn join_types(&mut self, made: &mut Made<'a>, key: Node<'a>, value: Node<'a>, name: &'a str) {
-        match made.get_mut(name) {
-            Some(types) => {
-                let own = if let Out::Source(node) = types { Some(*node) } else { None };
-                let items = own.into_iter().flat_map(Node::items).chain(value.items());
-                *types = inline_list(items.map(Out::Source).collect());
-            }
-            None => made.put(key, name, Out::Source(value)),
-        }
     }
 
     /// The name of a type in version 1.3, where it is another one there.

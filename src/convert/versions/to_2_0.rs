@@ -59,6 +59,27 @@ impl<'a> Converter<'_, 'a> {
         }
     }
 
+    /// Whether the value of a definition is a range without an upper bound.
+    fn is_unbounded(&self, definition: Node<'a>, value: Node<'a>) -> bool {
+        let kind = definition.get("type").and_then(Node::text);
+        let kind = kind.and_then(|it| self.context.types.resolve(self.file(), Family::Data, it));
+        let is_range = kind.and_then(|it| self.context.types.primitive(it)) == Some("range");
+        is_range && value.items().any(|bound| bound.as_str() == Some("UNBOUNDED"))
+    }
+
+    /// Keeps such a value. Without it, nothing may be required to have one.
+    fn keep_unbounded(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { entity, key, name, value } = entry;
+        let why = "a `range` of TOSCA 2.0 has no bound `UNBOUNDED`";
+        self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), why);
+        made.kept.push((OutKey::Source(key), Out::Source(value)));
+        let may_be_required = matches!(entity.kind, EntityKind::Property | EntityKind::Parameter);
+        if may_be_required && made.node.get("required").is_none() && !made.has("required") {
+            made.supply("required", Out::Value(false.into()));
+            made.kept.push((OutKey::New("required".into()), Out::Value(true.into())));
+        }
+    }
+
     /// Keeps in the metadata what only version 1.3 has.
     fn keep(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
         let SourceEntry { entity, key, value, .. } = entry;
@@ -103,6 +124,9 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             (_, "constraints") => self.constraints_to_2_0(made, entry),
+            (_, "default" | "value") if self.is_unbounded(made.node, value) => {
+                self.keep_unbounded(made, entry);
+            }
             (_, "status" | "external-schema") if has_metadata_for(entity) => {
                 made.metadata.push((OutKey::Source(key), Out::Source(value)));
             }
