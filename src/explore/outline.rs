@@ -100,10 +100,13 @@ impl Outline {
         let conditions =
             |id| conditions(graph, id, &groups).iter().map(write_line).collect::<Vec<_>>();
         let place = |id| sources.place(graph.element(id).span);
+        let names = |ids: &[ElementId]| {
+            ids.iter().map(|&id| graph.element(id).name.to_owned()).collect::<Vec<_>>()
+        };
         let nodes = graph.nodes.iter().map(|node| OutlineNode {
             identifier: graph.identifier(node.id).to_string(),
             name: graph.element(node.id).name.to_owned(),
-            types: node.types.iter().map(|&id| graph.element(id).name.to_owned()).collect(),
+            types: names(&graph.holder(node, "type").types),
             weight: node.template.weight.into(),
             conditions: conditions(node.id),
             place: place(node.id),

@@ -61,8 +61,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// The node template that a node template copies.
     pub(super) fn copied(&self, node: &NodeElement<'a>) -> Option<&NodeElement<'a>> {
-        let name = node.template.declared.value.get("copy")?.text()?;
-        self.graph.node_named(name).filter(|copied| copied.id != node.id)
+        self.graph.copied(node)
     }
 
     /// Checks that the copied node template exists and is not itself a copy (section 3.8.3.3).

@@ -47,6 +47,8 @@ pub(super) fn topology(
         nodes: positions(&nodes, NodeIndex::new),
         groups: positions(&groups, GroupIndex::new),
         relationships: positions(&relationships, RelationshipIndex::new),
+        templates: nodes.iter().map(|entry| entry.value).collect(),
+        is_2_0: body::is_of_2_0(document),
         topology: Topology {
             inputs: body.get("inputs").map(body::parameters).unwrap_or_default(),
             outputs: body.get("outputs").map(body::parameters).unwrap_or_default(),
@@ -81,15 +83,33 @@ fn positions<'o, I>(
     named.map(|(position, entry)| (entry.name.clone(), id(position))).collect()
 }
 
-struct TopologyReader<'o, 'h> {
+/// Gives a node the type and the values of what it copies. A keyname of its own counts alone.
+fn copy(node: &mut TopologyNode, own: OutNode<'_, '_>, copied: OutNode<'_, '_>) {
+    let lacks = |keyname| own.get(keyname).is_none();
+    if lacks("type") {
+        node.described.type_name = body::text(copied, "type");
+    }
+    if lacks("properties") {
+        node.described.properties = assigned(copied, "properties");
+    }
+    if lacks("capabilities") {
+        let all = copied.get("capabilities").map(entries).unwrap_or_default();
+        node.capabilities = all.into_iter().map(body::capability).collect();
+    }
+}
+
+struct TopologyReader<'o, 'a, 'h> {
     hosting: &'h dyn Fn(&RelationHead<'_>) -> bool,
     nodes: FxHashMap<Cow<'o, str>, NodeIndex>,
     groups: FxHashMap<Cow<'o, str>, GroupIndex>,
     relationships: FxHashMap<Cow<'o, str>, RelationshipIndex>,
+    /// The bodies of the node templates.
+    templates: Vec<OutNode<'o, 'a>>,
+    is_2_0: bool,
     topology: Topology,
 }
 
-impl<'o, 'a> TopologyReader<'o, '_> {
+impl<'o, 'a> TopologyReader<'o, 'a, '_> {
     fn node(&mut self, entry: OutEntry<'o, 'a>) {
         let id = NodeIndex::new(self.topology.nodes.len());
         let body = entry.value;
@@ -108,6 +128,9 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             occurrences: body::rare_value(body, "occurrences"),
             instance_count: body::rare_value(body, "instance_count"),
         };
+        if let Some(copied) = self.copied(&node) {
+            copy(&mut node, body, copied);
+        }
         let requirements = body.get("requirements").map(body::positioned).unwrap_or_default();
         for (position, requirement) in requirements {
             let relation = self.relation((id, &node), position, requirement);
@@ -115,6 +138,13 @@ impl<'o, 'a> TopologyReader<'o, '_> {
             self.topology.relations.push(relation);
         }
         self.topology.nodes.push(node);
+    }
+
+    /// The body that a node of TOSCA 2.0 copies. Of version 1.3, nothing else is read than what a
+    /// node says itself.
+    fn copied(&self, node: &TopologyNode) -> Option<OutNode<'o, 'a>> {
+        let copied = self.nodes.get(&*node.copy.as_ref().filter(|_| self.is_2_0)?.value)?;
+        self.templates.get(copied.index()).copied()
     }
 
     /// Reads a requirement assignment. The short notation is only the target.

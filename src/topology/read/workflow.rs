@@ -10,7 +10,7 @@ use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-impl<'o, 'a> TopologyReader<'o, '_> {
+impl<'o, 'a> TopologyReader<'o, 'a, '_> {
     pub(super) fn workflow(&self, entry: OutEntry<'o, 'a>) -> TopologyWorkflow {
         let body = entry.value;
         let steps = body.get("steps").map(entries).unwrap_or_default();

@@ -129,7 +129,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             ElementKind::Group => Family::Group,
             _ => Family::Policy,
         };
-        let types: Vec<_> = self.counting(self.graph.types_of(id)).collect();
+        let element = self.graph.element(id);
+        let node = (element.kind == ElementKind::Node).then_some(element.slot as usize);
+        let holder = node.map(|slot| self.graph.holder(&self.graph.nodes[slot], "type").id);
+        let types: Vec<_> = self.counting(self.graph.types_of(holder.unwrap_or(id))).collect();
         let several = types.len() > 1;
         let found = types.iter().map(|&kind| {
             let defined = self.types.find(family, self.graph.element(kind).name);
@@ -455,8 +458,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             Ok(_) => return Vec::new(),
         };
         let element = self.graph.element(id);
-        let of_node = (element.kind == ElementKind::Node)
-            .then(|| &self.graph.nodes[element.slot as usize].artifacts);
+        let node =
+            (element.kind == ElementKind::Node).then(|| &self.graph.nodes[element.slot as usize]);
+        let of_node = node.map(|node| &self.graph.holder(node, "artifacts").artifacts);
         let named = of_node
             .into_iter()
             .flatten()

@@ -112,8 +112,12 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             let mut names = renamed.map(|gone| gone.name).chain([keyname.name]);
             names.any(|name| has(node, name))
         };
-        let lacking =
-            entity.keynames.iter().filter(|keyname| keyname.mandatory && !has_keyname(keyname));
+        // A copy has the type of what it copies.
+        let is_copied =
+            |name| entity.kind == EntityKind::NodeTemplate && name == "type" && has(node, "copy");
+        let lacking = entity.keynames.iter().filter(|keyname| {
+            keyname.mandatory && !has_keyname(keyname) && !is_copied(keyname.name)
+        });
         for keyname in lacking.filter(|_| place == KeynamePlace::Own) {
             let message = format!("{} has to have `{}`", entity.what, keyname.name);
             let error = Diagnostic::error(Code::InvalidTemplate, message);

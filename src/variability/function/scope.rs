@@ -100,6 +100,12 @@ impl<'e, 'a> VariantScope<'e, 'a> {
         })
     }
 
+    /// The element that has a keyname of an element: it may be the node that this one copies.
+    fn holder(&self, element: ElementId, keyname: &str) -> ElementId {
+        let holder = self.node(element).map(|node| self.graph.holder(node, keyname).id);
+        holder.and_then(|id| self.present(id)).unwrap_or(element)
+    }
+
     /// The requirement assignment of a relation.
     fn assignment(&self, relation: ElementId) -> Option<Node<'e>> {
         Some(self.relation_of(relation)?.requirement.declared.value)
@@ -216,7 +222,8 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
     }
 
     fn property(&self, element: ElementId, name: &str) -> Option<ScopeValue<'e>> {
-        let present = self.presence.among(self.graph.properties_of(element));
+        let holder = self.holder(element, "properties");
+        let present = self.presence.among(self.graph.properties_of(holder));
         let named = present.filter(|&property| self.graph.element(property).name == name);
         let property = named.last()?;
         let slot = self.graph.element(property).slot as usize;
@@ -235,7 +242,8 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         capability: &str,
         name: &str,
     ) -> Option<ScopeValue<'e>> {
-        let capabilities = self.node(node)?.template.declared.value.get("capabilities")?;
+        let holder = self.holder(node, "capabilities");
+        let capabilities = self.node(holder)?.template.declared.value.get("capabilities")?;
         let value = capabilities.get(capability)?.get("properties")?.get(name)?;
         Some(ScopeValue::Written(value))
     }
@@ -248,7 +256,8 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
             ElementKind::Policy => Family::Policy,
             _ => return None,
         };
-        match self.presence.among(self.graph.types_of(element)).next() {
+        let holder = self.holder(element, "type");
+        match self.presence.among(self.graph.types_of(holder)).next() {
             Some(chosen) => self.types.find(family, self.graph.element(chosen).name),
             None => self.required_type(element),
         }

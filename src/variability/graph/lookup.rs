@@ -3,6 +3,7 @@
 use super::build::unknown_element;
 use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
 use crate::diagnostic::{Advice, Code, Diagnostic, closest, did_you_mean};
+use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashMap;
@@ -36,6 +37,24 @@ impl<'a> Graph<'a> {
     /// The node of this name.
     pub(crate) fn node_named(&self, name: &str) -> Option<&NodeElement<'a>> {
         self.node_id(name).map(|node| self.node(node))
+    }
+
+    /// The node template that a node template copies.
+    pub(crate) fn copied(&self, node: &NodeElement<'_>) -> Option<&NodeElement<'a>> {
+        let name = node.template.declared.value.get("copy")?.text()?;
+        self.node_named(name).filter(|copied| copied.id != node.id)
+    }
+
+    /// The node template that has a keyname of a node template: in TOSCA 2.0 the one that it copies,
+    /// if it has no such keyname itself.
+    pub(crate) fn holder<'n>(
+        &'n self,
+        node: &'n NodeElement<'a>,
+        keyname: &str,
+    ) -> &'n NodeElement<'a> {
+        let body = node.template.declared.value;
+        let may_copy = v2_0::is_of(body.document()) && body.get(keyname).is_none();
+        self.copied(node).filter(|_| may_copy).unwrap_or(node)
     }
 
     /// Finds the element that a name or a position means.
