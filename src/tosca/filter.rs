@@ -443,8 +443,14 @@ impl NodeFilter<'_> {
     pub(crate) fn verdict(&self, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
         let own = self.properties.iter().map(|filter| filter.verdict(None, subject));
         let capabilities = self.capabilities.iter().map(|filter| filter.verdict(subject));
-        let expressions = self.expressions.iter().map(|node| expression_verdict(*node, subject));
-        FilterVerdict::all(own.chain(capabilities).chain(expressions))
+        FilterVerdict::all(own.chain(capabilities).chain([self.expressed(subject)]))
+    }
+
+    /// Checks whether a node fulfils the conditions that are no comparisons of a property with a
+    /// value.
+    pub(crate) fn expressed(&self, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
+        let expressions = self.expressions.iter();
+        FilterVerdict::all(expressions.map(|node| expression_verdict(*node, subject)))
     }
 }
 

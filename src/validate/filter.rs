@@ -129,6 +129,15 @@ impl<'c, 'a> Checker<'c, 'a> {
         Means::OfType(kind, capabilities.values().map(|part| &**part).filter(is_one).collect())
     }
 
+    /// The capabilities of a type that a key of a filter means.
+    pub(super) fn capabilities_meant(&self, target: TypeId, key: Node<'_>) -> Vec<&'c str> {
+        match self.meant(target, key) {
+            Means::Defined(part) => vec![part.named.name],
+            Means::OfType(_, parts) => parts.into_iter().map(|part| part.named.name).collect(),
+            Means::Nothing => Vec::new(),
+        }
+    }
+
     /// Checks whether a chosen node template satisfies a node filter, while all of `when` are
     /// present. Errors in the filter itself are reported where the filter is checked.
     pub(super) fn fulfils(

@@ -20,6 +20,7 @@ mod function;
 mod group;
 mod import;
 mod interface;
+mod judged;
 mod mapping;
 mod node;
 mod parameter;

@@ -3,11 +3,13 @@
 
 use super::super::checker::Checker;
 use super::super::filter::FilteredNode;
+use super::super::judged::stands_for_several;
 use super::AssignmentCase;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::tosca::filter::NodeFilter;
 use crate::tosca::fit::{Misfit, NamedCapability, RequirementFit};
-use crate::tosca::{Family, RequirementDefinition, TypeId};
+use crate::tosca::requirement::AssignedCount;
+use crate::tosca::{Family, RequirementDefinition, TypeId, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::Node;
@@ -19,8 +21,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some(node) => {
                 if let Some(filter) = filter {
                     self.node_filter(&case.when, filter, None);
-                    // Of a template that stands for several nodes, one may be chosen by a filter.
-                    if node.template.declared.value.get("instance_count").is_none() {
+                    // In TOSCA 2.0, the node has to fulfil it.
+                    if !v2_0::is_of(filter.document()) && !stands_for_several(node) {
                         let message = "a `node_filter` chooses among nodes of a type, and `node` names a node template";
                         let error = Diagnostic::error(Code::InvalidTemplate, message)
                             .at(filter.span())
@@ -66,9 +68,13 @@ impl<'c, 'a> Checker<'c, 'a> {
             return self.report_when(when, &[], wrong_node(case.definition, message, at));
         }
         self.capability_of(case, kind, when);
-        if let Some(filter) = case.definition.node_filter {
+        let fitting = self.fitting(case, kind).unwrap_or_default();
+        let capabilities: Vec<_> = fitting.iter().map(|(name, _)| *name).collect();
+        for filter in filters(case, node) {
             let filter = NodeFilter::read(filter, &mut Diagnostics::default());
-            self.fulfils(when, &filter, FilteredNode { node, kind, at });
+            let candidate = FilteredNode { node, kind, at };
+            self.fulfils(when, &filter, candidate);
+            self.satisfies(when, &filter, candidate, &capabilities);
         }
     }
 
@@ -192,12 +198,6 @@ impl<'c, 'a> Checker<'c, 'a> {
                     .section("3.8.2.2.1")
                     .label(at, "the capability type is required here")
             }
-            Misfit::NotForSource((capability, definition)) => {
-                let source = self.types.definition(case.source).name;
-                let message =
-                    format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
-                let valid =
-                    listed_types(definition.valid_source_types.as_deref().unwrap_or_default());
             Misfit::NotNamed(wanted) => {
                 let message = match text {
                     Some(named) => format!(
@@ -211,6 +211,12 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let error = of_name(Code::IncompatibleRequirement, message);
                 error.label(at, "the capability is required here")
             }
+            Misfit::NotForSource((capability, definition)) => {
+                let source = self.types.definition(case.source).name;
+                let message =
+                    format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
+                let valid =
+                    listed_types(definition.valid_source_types.as_deref().unwrap_or_default());
                 error(message).section("3.7.2.1").help(format!("it is for {valid}"))
             }
         })
@@ -227,6 +233,19 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.defined(family, Some(*valid)).is_none_or(|valid| self.is_a(family, name, valid))
         })
     }
+}
+
+/// The filters that this target of an assignment has to fulfil. In TOSCA 2.0, that of the assignment
+/// adds to that of the definition, unless it chooses one of several nodes, or none need be found.
+fn filters<'n>(
+    case: &AssignmentCase<'n, 'n, '_>,
+    target: &NodeElement<'_>,
+) -> impl Iterator<Item = Node<'n>> {
+    let body = case.relation.requirement.declared.value;
+    let may_choose = stands_for_several(target) || AssignedCount::read(body).min == 0;
+    let own = body.get("node_filter");
+    let own = own.filter(|it| v2_0::is_of(it.document()) && !may_choose);
+    case.definition.node_filter.into_iter().chain(own)
 }
 
 /// The place where the target is named, or the name of the requirement if no target is.
