@@ -145,6 +145,14 @@ pub(crate) fn called(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
     Some((function_name(key.as_str()?)?, Some(arguments)))
 }
 
+/// The call that stands in place of a key of a map. A suffix behind another `$` tells equal calls
+/// apart: `$f$1` is `f`.
+pub(crate) fn called_as_key(key: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
+    let is_call = key.kind() == NodeKind::Mapping && is_of(key.document());
+    let (name, arguments) = called(key).filter(|_| is_call)?;
+    Some((name.split('$').next().unwrap_or(name), arguments))
+}
+
 /// The function that a text calls: its name stands behind one `$`.
 pub(crate) fn function_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('$')?;

@@ -11,6 +11,7 @@ use super::{
     Undecided, UndecidedReason, function, function_not_map,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Severity, did_you_mean, listed};
+use crate::tosca::v2_0::called_as_key;
 use crate::tosca::v2_0::function::amount_and_unit;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
@@ -278,6 +279,9 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     /// Checks a key of a map, which is a string unless the `key_schema` allows others. If the key
     /// is only the text of a list or a map, the parts of that cannot be checked.
     fn key(&mut self, key: Datum<'t>, kind: &TypedSchema<'t>) {
+        if let Some((name, _)) = key.node().and_then(called_as_key) {
+            return self.undecided(key, UndecidedReason::Function(name), None);
+        }
         let Some(schema) = kind.key_schema() else {
             if key.kind() != NodeKind::Scalar {
                 let message = format!("expected a string as key, got {}", key.described());

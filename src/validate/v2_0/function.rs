@@ -4,7 +4,7 @@ use super::by;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0::function::{BuiltIn, FUNCTIONS};
-use crate::tosca::v2_0::{called, function_name};
+use crate::tosca::v2_0::{called, called_as_key, function_name};
 use crate::tosca::value::{DataTypes, Schema, check_value};
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node, NodeKind};
@@ -63,6 +63,7 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
             NodeKind::Mapping => {
                 let is_call = called(node).is_some();
                 for (key, value) in node.entries() {
+                    self.key(key, found);
                     match key.as_str().and_then(function_name) {
                         Some(name) if is_call => self.call(key, name, Some(value), found),
                         // `$f$1` as a key is the value of a call.
@@ -73,6 +74,13 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
                 }
             }
         }
+    }
+
+    /// Checks a call that stands in place of a key.
+    fn key(&self, key: Node<'_>, found: &mut Vec<Diagnostic>) {
+        let Some((name, arguments)) = called_as_key(key) else { return };
+        self.call(key, name, arguments, found);
+        arguments.into_iter().for_each(|arguments| self.check(arguments, found));
     }
 
     fn call(
