@@ -253,6 +253,10 @@ fn arguments_2_0(function: Function, operand: Node<'_>) -> Option<Arguments<'_>>
             let (entity, path) = path.split_first().filter(|(_, path)| !path.is_empty())?;
             Some(Arguments::Path(name(*entity).ok()?, steps(path).ok()?))
         }
+        (Function::GetArtifact, [path @ .., artifact]) => {
+            let [entity] = *v2_0::simple_path(path)? else { return None };
+            Some(Arguments::Artifact(name(entity).ok()?, name(*artifact).ok()?))
+        }
         _ => None,
     }
 }

@@ -6,7 +6,8 @@ use super::checker::Checker;
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::Family;
 use crate::tosca::shape::NODE;
-use crate::tosca::v2_0;
+use crate::tosca::value::function;
+use crate::tosca::{requirement, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::shape;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -32,6 +33,7 @@ impl<'a> Checker<'_, 'a> {
         self.keynames(&[node.id], body, shape::NODE);
         self.about(&[node.id], body, NODE.section);
         self.directives(node.id, body);
+        self.count(node.id, body);
         self.copy(node);
         for &artifact in &node.artifacts {
             self.artifact(artifact);
@@ -56,6 +58,18 @@ impl<'a> Checker<'_, 'a> {
             if let Some(filter) = body.get("node_filter") {
                 self.node_filter(&when, filter, Some(kind));
             }
+        }
+    }
+
+    /// Checks for how many nodes a template of TOSCA 2.0 stands.
+    fn count(&self, id: ElementId, body: Node<'a>) {
+        let is_wrong = |it: &Node<'_>| {
+            v2_0::is_of(it.document())
+                && requirement::count(*it).is_none()
+                && function(*it).is_none()
+        };
+        if let Some(count) = body.get("instance_count").filter(is_wrong) {
+            self.wrong(&[id], count, "count", "a natural number", NODE.section);
         }
     }
 

@@ -99,6 +99,13 @@ impl BuiltIn {
         FUNCTIONS.iter().find(|function| function.name == name)
     }
 
+    /// Whether its values may be true or false: those of boolean functions are, and what is asked of
+    /// nodes may be.
+    pub(crate) fn may_be_truth(&self) -> bool {
+        let is_number = matches!(self.name, "node_index" | "relationship_index");
+        self.section.starts_with("10.2.2") || self.section.starts_with("10.2.1.") && !is_number
+    }
+
     /// The value of a call with these arguments, as far as they are known; `None` where it is not
     /// known.
     ///

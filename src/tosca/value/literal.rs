@@ -6,6 +6,7 @@ use super::datum::Datum;
 use super::timestamp::timestamp;
 use super::unit::{Measure, measure};
 use super::version::Version;
+use crate::tosca::v2_0;
 use crate::tosca::v2_0::function::amount_and_unit;
 use cuvee_text::yaml::{NodeKind, Scalar};
 use jiff::Timestamp;
@@ -38,6 +39,8 @@ impl<'t> Literal<'t> {
         match (primitive, scalar) {
             (Primitive::String, Scalar::String(text)) => Some(Self::Text(text)),
             (Primitive::Integer, Scalar::Int(value)) => Some(Self::Integer(value.into())),
+            // Those of TOSCA 2.0 have 64 bits.
+            (Primitive::Integer, Scalar::Float(_)) if is_of_2_0(datum) => None,
             (Primitive::Integer, Scalar::Float(_)) => past_64_bits(datum).map(Self::Integer),
             // Integers are compared exactly, because a double cannot represent all of them.
             (Primitive::Float, Scalar::Int(value)) => Some(Self::Integer(value.into())),
@@ -78,6 +81,10 @@ impl<'t> Literal<'t> {
             _ => None,
         }
     }
+}
+
+fn is_of_2_0(datum: Datum<'_>) -> bool {
+    datum.node().is_some_and(|node| v2_0::is_of(node.document()))
 }
 
 /// Whether a text is base64 (TOSCA 2.0, section 9.1.1.5); it may have line breaks.

@@ -180,7 +180,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         }
         let is_call = function_not_map(value).is_some() || self.is_expected(value);
-        if is_call && Call::read(value).is_some() {
+        let leads_on = asked_path(value).is_none_or(|path| self.leads_on(site, path));
+        if is_call && leads_on && Call::read(value).is_some() {
             self.call(site, value);
         } else {
             value
@@ -388,6 +389,14 @@ impl<'c, 'a> Checker<'c, 'a> {
             .at(call.node.span())
             .section(call.function.section())
     }
+}
+
+/// The path of a call of TOSCA 2.0 that asks for something of a node.
+fn asked_path(value: Node<'_>) -> Option<Node<'_>> {
+    const ASKING: [&str; 4] =
+        ["get_property", "get_attribute", "get_artifact", "available_allocation"];
+    let (name, path) = v2_0::called(value).filter(|_| v2_0::is_of(value.document()))?;
+    path.filter(|_| ASKING.contains(&name))
 }
 
 fn undecidable(call: &Call<'_>, fit: Fit) -> Diagnostic {

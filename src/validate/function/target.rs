@@ -3,7 +3,7 @@
 use super::super::checker::Checker;
 use super::FunctionSite;
 use super::kind::KnownValue;
-use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::v2_0;
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
@@ -153,6 +153,41 @@ impl<'c, 'a> Checker<'c, 'a> {
             outcome: kind.map_or(Ok(KnownValue::Unknown), &mut ask),
         };
         self.alternatives(id).into_iter().map(answer).collect()
+    }
+
+    /// Whether the first step of a path of TOSCA 2.0 leads on from its node; reports where that has
+    /// no such requirement or capability.
+    pub(super) fn leads_on(&self, site: &FunctionSite, path: Node<'a>) -> bool {
+        let mut steps = path.items();
+        let Some(start) = steps.next().and_then(Node::as_str) else { return true };
+        let entity = match start {
+            "SELF" => site.entity,
+            name => self.graph.by_identifier(&format!("node.{name}")),
+        };
+        let is_index = |it: &Node<'_>| it.as_str().is_none() || it.as_str() == Some("ALL");
+        let mut steps = steps.skip_while(is_index);
+        let (Some(word), Some(name)) = (steps.next(), steps.next()) else { return true };
+        let is_node = |id: &ElementId| self.graph.element(*id).kind == ElementKind::Node;
+        let (Some(id), Some(text)) = (entity.filter(is_node), name.as_str()) else { return true };
+        let mut leads_on = true;
+        for (kind, when) in self.alternatives(id) {
+            let Some(kind) = kind.filter(|kind| !self.is_open(*kind)) else { continue };
+            let effective = self.types.effective(kind);
+            let (what, has) = match word.as_str() {
+                Some("RELATIONSHIP") => ("requirement", effective.requirements.contains_key(text)),
+                Some("CAPABILITY") => ("capability", effective.capabilities.contains_key(text)),
+                _ => continue,
+            };
+            if !has {
+                leads_on = false;
+                let owner = self.types.definition(kind).name;
+                let message = format!("`{owner}` has no {what} `{text}`");
+                let error = Diagnostic::error(Code::UnknownDefinition, message).at(name.span());
+                let error = error.rule(Rule::new(&TOSCA_2_0, "10.3"));
+                self.report_when(&[&when[..], &[site.from]].concat(), &[], error);
+            }
+        }
+        leads_on
     }
 
     /// The results of `get_property` or `get_attribute`.

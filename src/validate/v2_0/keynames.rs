@@ -3,6 +3,7 @@
 use super::by;
 use super::function::DeclaredFunctions;
 use crate::diagnostic::{Advice, Code, Diagnostic, closest};
+use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::v2_0::grammar::{
     ElementGrammar, ElementKeyname, EntityKind, FILE, KeynameContent, Short,
 };
@@ -102,6 +103,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             match entity.keyname(name) {
                 Some(keyname) => {
                     self.content(value, keyname, entity, below(place, node, entity));
+                    self.conditions(value, keyname.name, entity);
                 }
                 None if self.is_variable && is_keyword(name) => {}
                 None => self.found.push(entity.unknown(key, name).into()),
@@ -127,6 +129,22 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             });
         }
         self.together(node, entity);
+    }
+
+    /// Reports conditions that are neither true nor false.
+    fn conditions(&mut self, value: Node<'d>, name: &str, entity: &ElementGrammar) {
+        const CONDITIONS: [&str; 5] =
+            ["condition", "node_filter", "precondition", "substitution_filter", "validation"];
+        let own = CONDITIONS.contains(&name).then_some(value);
+        let listed = (name == "filter").then(|| value.items()).into_iter().flatten();
+        for condition in own.into_iter().chain(listed).filter(|it| !may_be_truth(*it)) {
+            let got = match called(condition) {
+                Some((function, _)) => format!("`${function}`"),
+                None => condition.describe().to_string(),
+            };
+            let message = format!("`{name}` has to be true or false, or a call that is, not {got}");
+            self.invalid(condition, message, entity.section);
+        }
     }
 
     /// What stands in place of the map of an element.
@@ -334,6 +352,14 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             let help = "say which type the entries have: `entry_schema: string`";
             self.push(at, error.help(help), "9.3");
         }
+    }
+}
+
+/// Whether a value may be true or false. Of functions that files declare, nothing is known.
+fn may_be_truth(node: Node<'_>) -> bool {
+    match called(node) {
+        Some((name, _)) => BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth),
+        None => node.as_bool().is_some() || node.is_null(),
     }
 }
 
