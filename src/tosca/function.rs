@@ -168,11 +168,10 @@ impl<'a> Call<'a> {
     /// # Errors
     /// `invalid-function` where the function does not take these arguments.
     pub(crate) fn read(node: Node<'a>) -> Option<Result<Self, Diagnostic>> {
-        let (function, operand) = called(node)?;
         if v2_0::is_of(node.document()) {
-            let arguments = arguments_2_0(function, operand)?;
-            return Some(Ok(Self { node, function, arguments }));
+            return Self::of_2_0(node).map(Ok);
         }
+        let (function, operand) = called(node)?;
         let call = match arguments(function, operand) {
             Ok(arguments) => Ok(Self { node, function, arguments }),
             Err(wrong) => Err(wrong
@@ -180,6 +179,13 @@ impl<'a> Call<'a> {
                 .help(format!("write it as `{}`", function.usage()))),
         };
         Some(call)
+    }
+
+    /// Reads a call of TOSCA 2.0 that version 1.3 has in some form, too.
+    pub(crate) fn of_2_0(node: Node<'a>) -> Option<Self> {
+        let (name, operand) = v2_0::called(node)?;
+        let function = Function::named(name)?;
+        Some(Self { node, function, arguments: arguments_2_0(function, operand?)? })
     }
 }
 
@@ -214,6 +220,9 @@ pub(crate) fn function_in(value: &Value) -> Option<&str> {
         v2_0::function_name(name).filter(|name| *name != "sensitive")
     }
     match value {
+        Value::String(text) => {
+            v2_0::function_name(text).filter(|name| v2_0::function::INDICES.contains(name))
+        }
         Value::List(items) => items.iter().find_map(function_in),
         Value::Map(entries) => {
             let own = Function::called_in(value).map(|(function, _)| function.name());

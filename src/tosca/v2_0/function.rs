@@ -30,6 +30,9 @@ pub(crate) type FunctionOutcome = Result<Option<Value>, String>;
 
 const ANY: usize = usize::MAX;
 
+/// The functions of indices. They take no arguments, so a text calls them.
+pub(crate) const INDICES: [&str; 2] = ["node_index", "relationship_index"];
+
 /// Defines the functions: name, arguments, numbers of arguments, section, value.
 macro_rules! functions {
     ($($name:literal $takes:literal $least:tt to $most:tt, $section:literal $(=> $value:expr)?;)*) => {
@@ -102,7 +105,7 @@ impl BuiltIn {
     /// Whether its values may be true or false: those of boolean functions are, and what is asked of
     /// nodes may be.
     pub(crate) fn may_be_truth(&self) -> bool {
-        let is_number = matches!(self.name, "node_index" | "relationship_index");
+        let is_number = INDICES.contains(&self.name);
         self.section.starts_with("10.2.2") || self.section.starts_with("10.2.1.") && !is_number
     }
 

@@ -11,6 +11,8 @@ use crate::orchestrate::instance::shown::marked;
 use crate::orchestrate::instance::target::ComputedOutput;
 use crate::topology::sensitive::SENSITIVE;
 use crate::tosca::function::{Arguments, Call, Function, Name, function_in};
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::function::{BuiltIn, INDICES};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, Node, NodeKind, Scalar, parse, write_flow};
@@ -48,7 +50,7 @@ pub fn query_function(
     of: Option<&str>,
     reading: &ModelReading<'_>,
 ) -> Result<Value, Diagnostic> {
-    if Call::read(call).is_none() {
+    if called_2_0(call).is_none() && Call::read(call).is_none() {
         let message = format!("expected the call of a function, got {}", call.describe());
         let help = "write it like `{get_attribute: [shop, url]}`";
         return Err(Diagnostic::error(Code::InvalidFunction, message).at(call.span()).help(help));
@@ -142,6 +144,9 @@ impl<'m> ModelFunctions<'m, '_> {
                 format!("more than {DEPTH} functions are inside of each other"),
             ));
         }
+        if let Some((name, arguments)) = called_2_0(node) {
+            return self.call_2_0(node, name, arguments, depth);
+        }
         let Some(call) = Call::read(node) else {
             return match node.kind() {
                 NodeKind::Scalar => Ok(node.to_value()),
@@ -158,6 +163,39 @@ impl<'m> ModelFunctions<'m, '_> {
             };
         };
         self.call(&call?, depth)
+    }
+
+    /// The value of a call of TOSCA 2.0 (chapter 10).
+    fn call_2_0(
+        &self,
+        node: Node<'_>,
+        name: &str,
+        arguments: Option<Node<'_>>,
+        depth: usize,
+    ) -> Result<Value, Diagnostic> {
+        if let Some(call) = Call::of_2_0(node) {
+            return self.call(&call, depth);
+        }
+        if let ("node_index", Some(ModelEntity::Node(id, node))) = (name, self.site.get()) {
+            return Ok(index(id, node).into());
+        }
+        let unknown = || {
+            let message = format!("an instance does not know the value of this call of `${name}`");
+            Diagnostic::error(Code::InvalidFunction, message).at(node.span())
+        };
+        let built_in = BuiltIn::named(name).ok_or_else(unknown)?;
+        let before = self.touched.replace(false);
+        let given = arguments.into_iter().flat_map(Node::items);
+        let given = given.map(|argument| self.value(argument, depth + 1));
+        let given = given.collect::<Result<Vec<_>, _>>()?;
+        let is_secret = self.touched.get() || given.iter().any(holds_secret);
+        self.touched.set(before || is_secret);
+        if is_secret {
+            return Ok(SENSITIVE.into());
+        }
+        let value = built_in.applied(given.into_iter().map(Some).collect());
+        let value = value.map_err(|why| unknown().help(why))?;
+        value.ok_or_else(unknown)
     }
 
     fn call(&self, call: &Call<'_>, depth: usize) -> Result<Value, Diagnostic> {
@@ -578,6 +616,19 @@ impl<'m> ModelFunctions<'m, '_> {
         let error = Diagnostic::error(Code::UnknownProperty, message).at(first.span());
         error.section(wants.function.section()).help_opt(help)
     }
+}
+
+/// The call of TOSCA 2.0 that a node is, whatever file it came from: the model knows no versions, and
+/// in version 1.3 nobody writes the like. The mark of secrets is none.
+fn called_2_0(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
+    let call = v2_0::called(node).filter(|(name, _)| *name != "sensitive")?;
+    (call.1.is_some() || INDICES.contains(&call.0)).then_some(call)
+}
+
+/// The index of a node among those of its template.
+fn index(id: &str, node: &NodeInstance) -> i64 {
+    let index = id.rsplit_once('@').filter(|_| node.template.is_some());
+    index.and_then(|(_, index)| index.parse().ok()).unwrap_or_default()
 }
 
 /// The value that a call wants.

@@ -561,6 +561,21 @@ fn kept_functions_are_evaluated_where_they_are_kept() {
 }
 
 #[test]
+fn functions_of_2_0_have_values() {
+    for (call, value) in [
+        ("{$get_attribute: [shop, url]}", "https://shop.example".into()),
+        ("{$concat: ['at ', {$get_attribute: [shop, url]}]}", "at https://shop.example".into()),
+        ("{$sum: [1, {$get_attribute: [shop, replicas]}]}", 4.into()),
+    ] {
+        assert_eq!(function(call), Ok(value), "{call}");
+    }
+    for call in ["{$get_property: [shop, RELATIONSHIP, db, ALL, TARGET, port]}", "{$own: [1]}"] {
+        let error = function(call).unwrap_err();
+        assert_eq!(error.code, Code::InvalidFunction, "{call}");
+    }
+}
+
+#[test]
 fn secrets_are_revealed_where_they_are_kept() {
     let mut model = shop();
     model.secrets = SecretsMode::Keep;
