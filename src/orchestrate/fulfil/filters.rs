@@ -42,9 +42,7 @@ pub(crate) struct PlacedFilter<'f> {
 impl<'a> FilterTexts<'a> {
     /// The filters of a document with this topology.
     pub(crate) fn of(document: OutNode<'_, 'a>, topology: &Topology) -> Self {
-        let version = document.get("tosca_definitions_version").and_then(OutNode::text);
-        let is_2_0 = version.as_deref() == Some(v2_0::VERSION);
-        let mut texts = Self { is_2_0, texts: Vec::new() };
+        let mut texts = Self { is_2_0: v2_0::is_said_in(document), texts: Vec::new() };
         let body = document.get("topology_template").and_then(|body| body.get("node_templates"));
         let nodes = body.map(OutNode::entries).unwrap_or_default();
         for (id, entry) in topology.node_ids().zip(nodes) {

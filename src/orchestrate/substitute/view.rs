@@ -256,8 +256,7 @@ impl<'a> ViewedRequirement<'a> {
 
 /// Whether a document is one of TOSCA 2.0.
 pub(super) fn is_of_2_0(document: &Out<'_>) -> bool {
-    let version = entry(document, "tosca_definitions_version");
-    version.is_some_and(|version| OutNode::root(&version).text().as_deref() == Some(v2_0::VERSION))
+    v2_0::is_said_in(OutNode::root(document))
 }
 
 /// The place of a key.

@@ -5,7 +5,6 @@ use crate::topology::part::{
     TopologyImplementation, TopologyInterface, TopologyOperation, TopologyParameter,
 };
 use crate::tosca::shape::{INTERFACE, PARAMETER};
-use crate::tosca::v2_0;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
 
@@ -79,12 +78,6 @@ pub(super) fn assignment(entry: &OutEntry<'_, '_>) -> AssignedValue {
         span: entry.span,
         value: whole(entry.value),
     }
-}
-
-/// Whether a document is one of TOSCA 2.0.
-pub(super) fn is_of_2_0(document: OutNode<'_, '_>) -> bool {
-    let version = document.get("tosca_definitions_version").and_then(OutNode::text);
-    version.as_deref() == Some(v2_0::VERSION)
 }
 
 pub(super) fn described(body: OutNode<'_, '_>) -> Described {

@@ -10,6 +10,7 @@ use super::part::{
     TopologyElement, TopologyGroup, TopologyNode, TopologyPolicy, TopologyRelation,
     TopologyRelationship, TopologySubstitution,
 };
+use crate::tosca::v2_0;
 use body::{assigned, described, entries, texts};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -42,13 +43,14 @@ pub(super) fn topology(
     let of = |keyname| body.get(keyname).map(entries).unwrap_or_default();
     let (nodes, groups) = (of("node_templates"), of("groups"));
     let relationships = of("relationship_templates");
+    let is_2_0 = v2_0::is_said_in(document);
+    let templates = nodes.iter().filter(|_| is_2_0).map(|entry| entry.value).collect();
     let mut reader = TopologyReader {
         hosting,
         nodes: positions(&nodes, NodeIndex::new),
         groups: positions(&groups, GroupIndex::new),
         relationships: positions(&relationships, RelationshipIndex::new),
-        templates: nodes.iter().map(|entry| entry.value).collect(),
-        is_2_0: body::is_of_2_0(document),
+        templates,
         topology: Topology {
             inputs: body.get("inputs").map(body::parameters).unwrap_or_default(),
             outputs: body.get("outputs").map(body::parameters).unwrap_or_default(),
@@ -103,9 +105,9 @@ struct TopologyReader<'o, 'a, 'h> {
     nodes: FxHashMap<Cow<'o, str>, NodeIndex>,
     groups: FxHashMap<Cow<'o, str>, GroupIndex>,
     relationships: FxHashMap<Cow<'o, str>, RelationshipIndex>,
-    /// The bodies of the node templates.
+    /// The bodies of the node templates, in TOSCA 2.0. In version 1.3, nothing else is read of a node
+    /// that copies another one than what it says itself.
     templates: Vec<OutNode<'o, 'a>>,
-    is_2_0: bool,
     topology: Topology,
 }
 
@@ -140,10 +142,9 @@ impl<'o, 'a> TopologyReader<'o, 'a, '_> {
         self.topology.nodes.push(node);
     }
 
-    /// The body that a node of TOSCA 2.0 copies. Of version 1.3, nothing else is read than what a
-    /// node says itself.
+    /// The body that a node copies.
     fn copied(&self, node: &TopologyNode) -> Option<OutNode<'o, 'a>> {
-        let copied = self.nodes.get(&*node.copy.as_ref().filter(|_| self.is_2_0)?.value)?;
+        let copied = self.nodes.get(&*node.copy.as_ref()?.value)?;
         self.templates.get(copied.index()).copied()
     }
 

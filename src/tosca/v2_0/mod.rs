@@ -12,7 +12,7 @@ mod told;
 pub(crate) use told::tell;
 
 use crate::diagnostic::Diagnostic;
-use cuvee_text::yaml::{Document, Node, NodeKind, Scalar};
+use cuvee_text::yaml::{Document, Node, NodeKind, OutNode, Scalar};
 use grammar::{ElementGrammar, FILE, KeynameContent};
 use rustc_hash::FxHashMap;
 
@@ -22,6 +22,12 @@ pub(crate) const VERSION: &str = "tosca_2_0";
 /// Whether a document is one of TOSCA 2.0.
 pub(crate) fn is_of(document: &Document) -> bool {
     document.is_called_otherwise()
+}
+
+/// Whether a document that is written says that it is one of TOSCA 2.0.
+pub(crate) fn is_said_in(document: OutNode<'_, '_>) -> bool {
+    let version = document.get("tosca_definitions_version").and_then(OutNode::text);
+    version.as_deref() == Some(VERSION)
 }
 
 /// The path of an output: a keyword, and an attribute of it or a capability of it with one.
