@@ -54,7 +54,8 @@ impl<'a> Graph<'a> {
     ) -> &'n NodeElement<'a> {
         let body = node.template.declared.value;
         let may_copy = v2_0::is_of(body.document()) && body.get(keyname).is_none();
-        self.copied(node).filter(|_| may_copy).unwrap_or(node)
+        let copied = if may_copy { self.copied(node) } else { None };
+        copied.unwrap_or(node)
     }
 
     /// Finds the element that a name or a position means.
