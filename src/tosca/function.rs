@@ -211,13 +211,16 @@ pub fn function(node: Node<'_>) -> Option<&str> {
     called(node).map(|(function, _)| function.name())
 }
 
+/// What marks a secret stands behind a `$`, too, and is no function.
+pub(crate) const SECRET_MARK: &str = "sensitive";
+
 /// The name of the first function that is called anywhere in a value. If no function takes the
 /// operand, it is an entry of a map.
 pub(crate) fn function_in(value: &Value) -> Option<&str> {
-    /// The function of TOSCA 2.0 that a map calls. The mark of secrets is none.
+    /// The function of TOSCA 2.0 that a map calls.
     fn of_2_0(entries: &[(Arc<str>, Value)]) -> Option<&str> {
         let [(name, _)] = entries else { return None };
-        v2_0::function_name(name).filter(|name| *name != "sensitive")
+        v2_0::function_name(name).filter(|name| *name != SECRET_MARK)
     }
     match value {
         Value::String(text) => {

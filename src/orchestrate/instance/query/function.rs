@@ -10,7 +10,7 @@ use crate::orchestrate::instance::reduce::Entity;
 use crate::orchestrate::instance::shown::marked;
 use crate::orchestrate::instance::target::ComputedOutput;
 use crate::topology::sensitive::SENSITIVE;
-use crate::tosca::function::{Arguments, Call, Function, Name, function_in};
+use crate::tosca::function::{Arguments, Call, Function, Name, SECRET_MARK, function_in};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::function::{BuiltIn, INDICES};
 use cuvee_text::source::FileId;
@@ -619,9 +619,9 @@ impl<'m> ModelFunctions<'m, '_> {
 }
 
 /// The call of TOSCA 2.0 that a node is, whatever file it came from: the model knows no versions, and
-/// in version 1.3 nobody writes the like. The mark of secrets is none.
+/// in version 1.3 nobody writes the like.
 fn called_2_0(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
-    let call = v2_0::called(node).filter(|(name, _)| *name != "sensitive")?;
+    let call = v2_0::called(node).filter(|(name, _)| *name != SECRET_MARK)?;
     (call.1.is_some() || INDICES.contains(&call.0)).then_some(call)
 }
 
