@@ -5,7 +5,7 @@ use crate::tosca::load::{DocumentCache, Extent, Loaded, Mapping, TemplateLocatio
 use cuvee_text::answer::Failure;
 use cuvee_text::overlay::OverlayFiles;
 use cuvee_text::source::{FileSystem, SourceMap, Span};
-use cuvee_text::yaml::{self, Limits, RepairEdit, Repaired, repair};
+use cuvee_text::yaml::{self, Limits, Repaired, repair};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ impl MendedFile {
     pub(crate) fn typed_span(&self, span: Span) -> Option<Span> {
         let [start, end] = [span.start, span.end].map(|at| self.repaired.original(at as usize));
         let is_repaired = self.repaired.edits.iter().any(|edit| {
-            let RepairEdit { range, .. } = edit;
+            let range = &edit.range;
             // The end of a line belongs to it.
             let last = range.end.saturating_sub(1).max(range.start);
             start <= self.line_around(last).end && self.line_around(range.start).start <= end

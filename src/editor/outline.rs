@@ -120,7 +120,7 @@ impl TemplateAnalysis<'_> {
                 }
                 _ => false,
             };
-            if let Some(span) = self.typed_span(word.node.span()).filter(|_| is_file) {
+            if is_file && let Some(span) = self.typed_span(word.node.span()) {
                 found.push((span, normalize(&directory.join(name))));
             }
         });
