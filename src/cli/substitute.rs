@@ -65,13 +65,15 @@ pub(crate) fn run(args: &SubstituteArgs, watch: &WatchArgs, reporter: &Reporter)
     {
         result.relocate(directory);
     }
-    let content = match format {
-        _ if nested.is_some() => nested.unwrap_or_default(),
+    let content = match (nested, format) {
+        (Some(archive), _) => archive,
         _ if args.explain => explained(&substituted.explained, format).into_bytes(),
         _ if target.is_some_and(is_written_archive) && args.with.is_empty() => result.to_csar()?,
         _ if target.is_some_and(is_written_archive) => result.to_csar_of_files()?,
-        SubstituteFormat::Json => result.to_json().into_bytes(),
-        SubstituteFormat::Human | SubstituteFormat::Yaml => result.to_yaml().as_bytes().to_vec(),
+        (_, SubstituteFormat::Json) => result.to_json().into_bytes(),
+        (_, SubstituteFormat::Human | SubstituteFormat::Yaml) => {
+            result.to_yaml().as_bytes().to_vec()
+        }
     };
     output::deliver(target, content, &read).map_err(rejected)?;
     Ok(if result.is_proven() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
