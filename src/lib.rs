@@ -121,9 +121,9 @@ pub mod deploy {
     /// [`Resolver::substitute`](crate::Resolver::substitute) is the entry point.
     pub mod substitute {
         pub use crate::orchestrate::substitute::{
-            ChosenTemplate, ExplainedFulfilment, ExplainedMapping, ExplainedRefusal,
-            ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
-            SubstitutionExplanation, human,
+            ChosenTemplate, ExplainedDirective, ExplainedFulfilment, ExplainedMapping,
+            ExplainedRefusal, ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection,
+            ExplainedSubstitution, SubstitutionExplanation, human,
         };
         pub use crate::resolver::{
             CandidateVariants, NestedTemplate, SubstitutedTemplate, SubstitutionQuery,

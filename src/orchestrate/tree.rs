@@ -2,7 +2,7 @@
 //! source text.
 
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Out, OutKey};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 use std::borrow::Cow;
 
 /// The entries of a map of an output tree while they are changed.
@@ -128,4 +128,26 @@ pub(super) fn set_open<'a>(body: &mut MapEntries<'a>, item: &Out<'a>, (min, max)
     let is_one = max == Value::from(1_i64);
     set(body, "count", |_| (!is_one).then_some(Out::Value(max)));
     set(body, "optional", |_| is_optional.then(|| Out::Value(true.into())));
+}
+
+/// A list of these items that takes the place of `old`.
+pub(crate) fn like_list<'a>(old: &Out<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> {
+    match old {
+        Out::Source(node) if node.kind() == NodeKind::Sequence => {
+            Out::Seq { items: items.into(), like: Some(*node) }
+        }
+        Out::Seq { like, .. } => Out::Seq { items: items.into(), like: *like },
+        Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like_list(inner, items))),
+        _ => Out::Seq { items: items.into(), like: None },
+    }
+}
+
+/// The body of a node template without the first of its directives.
+pub(crate) fn without_directive<'a>(template: &Out<'a>) -> Out<'a> {
+    let mut body = entries(template);
+    set(&mut body, "directives", |old| {
+        let rest = old.map(items).unwrap_or_default().into_iter().skip(1);
+        old.map(|old| like_list(old, rest.map(|item| (None, item)).collect()))
+    });
+    like(template, body)
 }

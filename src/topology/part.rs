@@ -6,6 +6,7 @@
 pub use crate::tosca::workflow::ActivityKind;
 
 use crate::topology::index::indices;
+use crate::tosca::Directive;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use serde::Serialize;
@@ -100,6 +101,13 @@ pub struct TopologyNode {
 }
 
 impl TopologyNode {
+    /// How the node comes about: the first of its directives. Those after it are for the case that
+    /// this one does not work.
+    pub(crate) fn directive(&self) -> Directive {
+        let mut known = self.directives.iter().filter_map(|it| Directive::named(&it.value));
+        known.next().unwrap_or(Directive::Create)
+    }
+
     /// The value that determines the number of instances, if any: the `instance_count`, else the
     /// default of a scalable capability, else the lower bound of the `occurrences`.
     pub(crate) fn count(&self) -> Option<&Value> {
@@ -163,6 +171,10 @@ pub struct TopologyRelation {
     /// What the relation allocates of properties of the capability that it leads to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allocation: Vec<AssignedValue>,
+    /// Whether the target is a node of the template (`internal`) or an existing one (`external`),
+    /// in order of preference. Without directives, both are possible.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub directives: Box<[Spanned<String>]>,
 }
 
 /// A relationship template.
@@ -196,6 +208,10 @@ pub struct TopologyCapability {
     pub attributes: Vec<AssignedValue>,
     /// How many relations may have this capability as their target.
     pub occurrences: Option<Spanned<Value>>,
+    /// Whether relations to it come from nodes of the template (`internal`) or from others
+    /// (`external`). Without directives, both are possible.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub directives: Box<[Spanned<String>]>,
 }
 
 /// An artifact definition.

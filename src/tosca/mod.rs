@@ -23,6 +23,7 @@
 
 pub mod csar;
 pub(crate) mod digest;
+mod directive;
 pub(crate) mod evaluate;
 mod family;
 pub(crate) mod filter;
@@ -46,6 +47,7 @@ pub mod value;
 pub(crate) mod workflow;
 pub(crate) mod xml_schema;
 
+pub(crate) use directive::Directive;
 pub use family::Family;
 pub use grammar::Named;
 pub use lifecycle::{LifecycleOperation, NodeState};

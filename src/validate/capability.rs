@@ -6,7 +6,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::CAPABILITY_ASSIGNMENT;
 use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::{PropertyDefinition, check_assignments, check_rules};
-use crate::tosca::{EffectiveCapability, Family};
+use crate::tosca::{Directive, EffectiveCapability, Family};
 use crate::variability::graph::{ElementId, NodeElement};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -118,12 +118,15 @@ impl<'a> Checker<'_, 'a> {
     }
 }
 
-/// Whether a node is selected from those that exist already, so that its template need not assign
-/// everything (section 3.4.3).
+/// Whether a node is selected from those that exist already and never created, so that its template
+/// need not assign everything (section 3.4.3).
 pub(super) fn is_selected(node: &NodeElement<'_>) -> bool {
+    has_directive(node, Directive::Select) && !has_directive(node, Directive::Create)
+}
+
+/// Whether a node has a directive.
+pub(super) fn has_directive(node: &NodeElement<'_>, directive: Directive) -> bool {
     let directives = node.template.declared.value.get("directives");
-    directives
-        .into_iter()
-        .flat_map(Node::items)
-        .any(|directive| matches!(directive.text(), Some("select" | "selectable")))
+    let mut words = directives.into_iter().flat_map(Node::items).filter_map(Node::text);
+    words.any(|word| Directive::named(word) == Some(directive))
 }

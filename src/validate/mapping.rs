@@ -1,6 +1,7 @@
 //! Checks mappings of requirements (section 3.8.11) by the rules in [`crate::tosca::mapping`], and
 //! reports what is wrong for any node that may be substituted.
 
+use super::capability::has_directive;
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::mapping::{
@@ -8,7 +9,7 @@ use crate::tosca::mapping::{
 };
 use crate::tosca::requirement::{AssignedCount, bounds, times};
 use crate::tosca::substitution::{MappingTarget, Substitution, SubstitutionMapping};
-use crate::tosca::{EffectiveType, Family, RequirementDefinition, TypeId};
+use crate::tosca::{Directive, EffectiveType, Family, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, NodeElement, RelationElement, Target};
 use cuvee_text::yaml::Node;
 
@@ -70,7 +71,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some(Target::Node(node)) => Some(self.graph.node(node)),
             _ => None,
         };
-        let is_selected = |name: &Node<'a>| node(*name).is_some_and(|node| selects(node));
+        let is_selected = |name: &Node<'a>| {
+            node(*name).is_some_and(|node| has_directive(node, Directive::Select))
+        };
         let has = |kind: TypeId, name: Node<'a>| {
             let requirements = &self.types.effective(kind).requirements;
             name.text().is_some_and(|name| requirements.contains_key(name))
@@ -92,7 +95,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for name in &target.path {
             let found = node(*name).or_else(|| says.then(|| self.mapped_node(*name, SECTION))?);
             let Some(node) = found else { continue };
-            if says && !selects(node) {
+            if says && !has_directive(node, Directive::Select) {
                 let text = name.text().unwrap_or_default();
                 let message =
                     format!("the node `{text}` is not selected, so it cannot be a target itself");
@@ -478,11 +481,4 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.report_when(&when, &[], warning);
         }
     }
-}
-
-/// Whether a node has the directive to be selected.
-fn selects(node: &NodeElement<'_>) -> bool {
-    let directives = node.template.declared.value.get("directives");
-    let mut directives = directives.into_iter().flat_map(Node::items);
-    directives.any(|directive| matches!(directive.text(), Some("select" | "selectable")))
 }

@@ -3,6 +3,7 @@
 
 use crate::diagnostic::Diagnostics;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::Directive;
 use crate::tosca::filter::NodeFilter;
 use crate::tosca::v2_0;
 use cuvee_text::source::{FileId, Span};
@@ -47,7 +48,7 @@ impl<'a> FilterTexts<'a> {
         let nodes = body.map(OutNode::entries).unwrap_or_default();
         for (id, entry) in topology.node_ids().zip(nodes) {
             let node = topology.node(id);
-            if super::is_to_be_selected(node) {
+            if node.directive() == Directive::Select {
                 texts.add(FilterOwner::Node(id), entry.value.get("node_filter"));
                 texts.assigned(id, entry.value);
             }

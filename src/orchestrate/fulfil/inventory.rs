@@ -120,6 +120,7 @@ fn capabilities(
             properties: Vec::new(),
             attributes: Vec::new(),
             occurrences: None,
+            directives: Box::default(),
         };
         let mut assigned = own.cloned().unwrap_or(none);
         assigned.properties =

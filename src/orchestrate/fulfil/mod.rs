@@ -11,6 +11,7 @@ mod incoming;
 mod inventory;
 mod least;
 mod network;
+mod origin;
 mod sharing;
 mod slots;
 mod solve;
@@ -33,13 +34,14 @@ use crate::diagnostic::Diagnostics;
 use crate::topology::scope::TopologyScope;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode};
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::{TypeId, Types};
+use crate::tosca::{Directive, TypeId, Types};
 use cuvee_sat::solve::SolverSettings;
 use cuvee_text::yaml::OutNode;
 use incoming::IncomingUses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use slots::{OpenDemands, SlotDemand, slots};
 use solve::{FulfilOptions, FulfilProblem, Solved, solved};
+use std::borrow::Cow;
 use std::rc::Rc;
 use targets::{DemandOptions, Fitting, FulfilOption, FulfilTargets};
 use told::Teller;
@@ -82,9 +84,21 @@ pub(crate) struct FulfilledRelation {
     pub capability: Option<String>,
 }
 
+/// A directive that does not work for a node, which has another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PassedDirective {
+    pub node: NodeIndex,
+    /// The directive that is tried next.
+    pub next: Directive,
+    /// Why this one does not work.
+    pub reason: String,
+}
+
 /// The result of a fulfilment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fulfilment {
+    /// Nodes for which nothing can be selected, and that have other directives.
+    pub passed: Vec<PassedDirective>,
     /// The nodes that are selected, each with the position of its counterpart in the inventory.
     pub selected: Vec<(NodeIndex, usize)>,
     /// The relations that got a target, in the order of declaration.
@@ -98,7 +112,8 @@ pub(crate) struct Fulfilment {
 impl Fulfilment {
     /// Whether nothing was found, and nothing stays open.
     pub(crate) fn is_nothing(&self) -> bool {
-        self.selected.is_empty() && self.relations.is_empty() && self.open.is_empty()
+        let Self { passed, selected, relations, open, .. } = self;
+        passed.is_empty() && selected.is_empty() && relations.is_empty() && open.is_empty()
     }
 
     /// The nodes of the inventory that are used.
@@ -112,7 +127,8 @@ impl Fulfilment {
     }
 }
 
-/// Selects nodes and fulfils requirements. Returns warnings as well.
+/// Selects nodes and fulfils requirements. Returns warnings as well. A node for which nothing can be
+/// selected follows the next of its directives (TOSCA 2.0, section 7.2).
 ///
 /// # Errors
 /// `no-selection` and `unfulfilled-requirement`.
@@ -120,6 +136,40 @@ pub(crate) fn fulfil(
     question: &FulfilQuestion<'_, '_, '_>,
     settings: &SolverSettings,
 ) -> Result<(Fulfilment, Diagnostics), Diagnostics> {
+    let mut passed = Vec::new();
+    let mut topology = Cow::Borrowed(question.topology);
+    loop {
+        let question = FulfilQuestion { topology: &topology, ..*question };
+        let failed = match attempt(&question, settings) {
+            Ok((found, warnings)) => return Ok((Fulfilment { passed, ..found }, warnings)),
+            Err(failed) => failed,
+        };
+        let mut others = failed.unselected;
+        others.retain(|(node, _)| topology.node(*node).directives.len() > 1);
+        if others.is_empty() {
+            return Err(failed.errors);
+        }
+        let topology = topology.to_mut();
+        for (node, reason) in others {
+            let template = &mut topology.nodes[node.index()];
+            template.directives.remove(0);
+            passed.push(PassedDirective { node, next: template.directive(), reason });
+        }
+    }
+}
+
+/// The reason why a fulfilment is impossible.
+struct FailedAttempt {
+    errors: Diagnostics,
+    /// The nodes for which nothing was selected, each with the reason. Of nodes that compete, only
+    /// the last one that has another directive.
+    unselected: Vec<(NodeIndex, String)>,
+}
+
+fn attempt(
+    question: &FulfilQuestion<'_, '_, '_>,
+    settings: &SolverSettings,
+) -> Result<(Fulfilment, Diagnostics), FailedAttempt> {
     let schemas = Schemas::new(question.types);
     let texts = FilterTexts::of(question.document, question.topology);
     let filters = texts.read();
@@ -159,7 +209,8 @@ pub(crate) fn fulfil(
     let teller = Teller { question, slots: &slots, targets: &targets };
     let lacking = teller.lacking(&options, &selectable, &fitting);
     if lacking.has_errors() {
-        return Err(lacking);
+        let unselected = teller.unselected(&selectable);
+        return Err(FailedAttempt { errors: lacking, unselected });
     }
     let problem = FulfilProblem { slots: &slots, targets: &targets, options: &options };
     match solved(problem, settings) {
@@ -168,7 +219,7 @@ pub(crate) fn fulfil(
             warnings.0.extend((!solved.is_proven).then(told::unproven));
             Ok((fulfilment(&slots, &targets, &solved), warnings))
         }
-        Err(unsolved) => Err(teller.unsolved(unsolved)),
+        Err(unsolved) => Err(teller.failed(unsolved)),
     }
 }
 
@@ -279,16 +330,6 @@ fn fulfilment(
         }
     }
     found
-}
-
-/// Whether a node is to be selected.
-fn is_to_be_selected(node: &TopologyNode) -> bool {
-    node.directives.iter().any(|directive| matches!(&*directive.value, "select" | "selectable"))
-}
-
-/// Whether a node is to be replaced by another template.
-fn is_to_be_substituted(node: &TopologyNode) -> bool {
-    node.directives.iter().any(|directive| &*directive.value == "substitute")
 }
 
 /// The URI of the existing node that a node stands for.

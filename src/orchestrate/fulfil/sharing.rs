@@ -10,6 +10,7 @@
 //! which as few as possible are used.
 
 use super::network::{FlowNetwork, UNBOUNDED};
+use super::origin::Origin;
 use super::slots::OpenDemands;
 use super::solve::{Chooser, FulfilOptions, FulfilProblem, FulfilReason, NotSolved, TOLD};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
@@ -201,8 +202,9 @@ impl Sharing<'_, '_, '_> {
             let beside = [index.wrapping_sub(1), index + 1]
                 .into_iter()
                 .find(|&at| slots.demands.get(at).is_some_and(|other| other.is_beside(demand)));
-            // The network counts relations, and not what they allocate.
-            if demand.wish.allocating.is_some() {
+            // The network counts relations, and not what they allocate. It prefers nodes of the
+            // template.
+            if demand.wish.allocating.is_some() || demand.wish.origin == Origin::ExternalFirst {
                 self.open.push(node);
             }
             if let Some(beside) = beside {

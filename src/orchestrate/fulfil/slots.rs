@@ -2,12 +2,13 @@
 
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
+use super::origin::Origin;
 use super::uses::{assigned_type, file_of};
-use super::{FulfilQuestion, instance_uri, is_to_be_selected, is_to_be_substituted};
+use super::{FulfilQuestion, instance_uri};
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
 use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::types::Part;
-use crate::tosca::{Family, RequirementDefinition, TypeId, TypeRef, Types};
+use crate::tosca::{Directive, Family, RequirementDefinition, TypeId, TypeRef, Types};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -36,6 +37,8 @@ pub(super) struct Wish {
     pub filter: Option<RelationIndex>,
     /// The template among whose nodes a target is looked for.
     pub scope: u32,
+    /// Whether a target is one of these nodes or an existing one.
+    pub origin: Origin,
     /// The assignment, if it allocates something of the capability.
     pub allocating: Option<RelationIndex>,
     /// The node that has the requirement, if the filter of its definition asks for that.
@@ -136,7 +139,7 @@ pub(super) fn slots<'q>(
     for id in topology.node_ids() {
         let node = topology.node(id);
         let kind = node_type(question.types, node);
-        if is_to_be_selected(node) {
+        if node.directive() == Directive::Select {
             slots.selections.push(Selection { node: id, kind, incoming: node.incoming.clone() });
         } else if let Some(kind) = kind.filter(|_| instance_uri(node).is_none()) {
             let search = DemandSearch { question, filters, mapped: &mapped, source: id, kind };
@@ -193,7 +196,9 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             }
             let assigned = by_name.remove(name).unwrap_or_default();
             let first = found.len();
-            let is_left = || !is_to_be_substituted(node) || (self.question.leaves)(self.kind, name);
+            let is_left = || {
+                node.directive() != Directive::Substitute || (self.question.leaves)(self.kind, name)
+            };
             if assigned.is_empty() && is_left() {
                 self.unassigned(name, part, found);
             }
@@ -226,6 +231,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
                 filter: None,
                 allocating: None,
                 scope: self.scope(),
+                origin: Origin::InternalFirst,
                 from: self.asked_source(definition),
             };
             found.push(self.demand(wish, definition, (None, occurs)));
@@ -250,6 +256,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             filter,
             allocating: (!relation.allocation.is_empty()).then_some(id),
             scope: self.scope(),
+            origin: Origin::of(&relation.directives),
             from: self.asked_source(definition),
         };
         if occurs.max == Some(0) {

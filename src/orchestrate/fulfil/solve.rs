@@ -10,6 +10,7 @@
 use super::allocated::is_more;
 use super::incoming::IncomingUses;
 use super::least::least;
+use super::origin::Origin;
 use super::sharing::{SharedPlaces, share};
 use super::slots::{OpenDemands, SlotDemand};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
@@ -93,6 +94,13 @@ pub(super) struct FulfilProblem<'s, 'q, 't> {
     pub options: &'s FulfilOptions,
 }
 
+// The objectives, most important one first: optional relations that stay open, targets in the
+// template where an existing one is preferred, existing nodes that are used, and relations to them.
+const OPEN: usize = 0;
+const INTERNAL: usize = 1;
+const USED: usize = 2;
+const LEADING: usize = 3;
+
 /// How many other solutions are reported at most.
 pub(super) const TOLD: usize = 32;
 
@@ -115,7 +123,7 @@ struct Solving<'s, 'q, 't> {
     choosers: Vec<ChooserTargets>,
     /// For each demand and option, the literal that the option is taken.
     taken: Vec<Vec<Lit>>,
-    objectives: [Objective; 3],
+    objectives: [Objective; 4],
     /// What may be allocated of capabilities.
     rooms: Vec<Room>,
     /// The limit for the making of clauses; `None` if there are few.
@@ -297,7 +305,7 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
         self.clauses.at_most(&literals, most, origin);
         for count in mandatory + 1..=most {
             let fulfilled = self.clauses.at_least(&literals, count);
-            self.objectives[0].terms.extend(fulfilled.map(|fulfilled| (!fulfilled, 1)));
+            self.objectives[OPEN].terms.extend(fulfilled.map(|fulfilled| (!fulfilled, 1)));
         }
     }
 
@@ -417,11 +425,14 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
             }
         }
         let mut using = selecting.clone();
-        for (options, taken) in self.options.demands.iter().zip(&self.taken) {
+        let demands = self.slots.demands.iter().zip(&self.options.demands);
+        for ((demand, options), taken) in demands.zip(&self.taken) {
             for (option, &taken) in options.options.iter().zip(taken) {
                 let target = &self.targets.all[option.target];
                 if target.stored.is_some() {
-                    self.objectives[2].terms.push((taken, 1));
+                    self.objectives[LEADING].terms.push((taken, 1));
+                } else if demand.wish.origin == Origin::ExternalFirst {
+                    self.objectives[INTERNAL].terms.push((taken, 1));
                 }
                 if target.is_new() {
                     using.entry(option.target).or_default().push(taken);
@@ -441,7 +452,7 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
             self.in_time()?;
             let used = self.clauses.fresh().positive();
             literals.iter().for_each(|&literal| self.clauses.assert(&[!literal, used], origin));
-            self.objectives[1].terms.push((used, 1));
+            self.objectives[USED].terms.push((used, 1));
         }
         Ok(())
     }

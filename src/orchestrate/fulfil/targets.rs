@@ -4,16 +4,17 @@
 use super::allocated::{Allocations, LackingRoom, amounts, in_base, lacking};
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
+use super::origin::Origin;
 use super::slots::{Selection, SlotDemand, Wish, derives};
 use super::subject::{FilterGraph, GraphNode, NodeSubject};
 use super::uses::{capability_bound, fitting, known_type};
-use super::{FulfilQuestion, instance_uri, is_to_be_selected};
+use super::{FulfilQuestion, instance_uri};
 use crate::diagnostic::Diagnostics;
-use crate::topology::{NodeIndex, RelationIndex, TopologyRelation};
+use crate::topology::{NodeIndex, RelationIndex, TopologyCapability, TopologyRelation};
 use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::value::DataTypes;
-use crate::tosca::{RequirementDefinition, TypeId};
+use crate::tosca::{Directive, RequirementDefinition, TypeId};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -132,7 +133,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             let stored = instance_uri(node).and_then(|uri| positions.get(uri).copied());
             if let Some(stored) = stored {
                 present.insert(stored, id);
-            } else if !is_to_be_selected(node) {
+            } else if node.directive() != Directive::Select {
                 let kind = node_type(types, node);
                 let known = kind.map(|kind| &types.effective(kind).capabilities);
                 let known = known.into_iter().flat_map(|known| known.iter());
@@ -231,6 +232,11 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             if names.is_empty() {
                 continue;
             }
+            if !wish.origin.permits(target.stored.is_some()) {
+                let message = format!("the requirement takes only {}", wish.origin.permitted());
+                found.unfit.push(Unfit::new(position, message, target.span));
+                continue;
+            }
             let fitting: Vec<&str> = names.iter().map(|name| &**name).collect();
             let source = wish.filter.map(|id| self.question.topology.relation(id).source);
             let subject = target.subject.required(wish.from.or(source), &fitting);
@@ -245,10 +251,10 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                     let names = names.clone();
                     let mut has_room = false;
                     for capability in names {
-                        match self.lacking(position, &capability, wish.allocating) {
-                            Some(lacks) if is_only => found.unfit.push(Unfit::new(
+                        match self.refusal(position, &capability, wish.allocating) {
+                            Some(message) if is_only => found.unfit.push(Unfit::new(
                                 position,
-                                lacks.words(&capability),
+                                message,
                                 self.all[position].span,
                             )),
                             Some(_) => {}
@@ -263,7 +269,44 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 }
             }
         }
+        if wish.origin == Origin::ExternalFirst {
+            found.options.sort_by_key(|option| self.all[option.target].stored.is_none());
+        }
         found
+    }
+
+    /// Why a relation cannot lead to a capability that fits.
+    fn refusal(
+        &self,
+        target: usize,
+        capability: &str,
+        allocating: Option<RelationIndex>,
+    ) -> Option<String> {
+        let sources = self.sources(target, capability);
+        // What the template has comes from outside for an existing node.
+        if !sources.permits(self.all[target].stored.is_some()) {
+            let only = if sources == Origin::Internal { "its own" } else { "another" };
+            return Some(format!(
+                "its capability `{capability}` takes only relations of nodes of {only} template"
+            ));
+        }
+        self.lacking(target, capability, allocating).map(|lacks| lacks.words(capability))
+    }
+
+    /// Where relations to a capability may come from.
+    fn sources(&self, target: usize, capability: &str) -> Origin {
+        let FulfilQuestion { topology, inventory, .. } = self.question;
+        let FulfilTarget { node, stored, .. } = &self.all[target];
+        let is_it = |one: &&TopologyCapability| one.name == capability;
+        let assigned = match (stored, node) {
+            (Some(stored), _) => {
+                let all = &inventory.nodes[*stored].capabilities;
+                all.iter().map(|it| &it.assigned).find(is_it)
+            }
+            (None, Some(node)) => topology.node(*node).capabilities.iter().find(is_it),
+            (None, None) => None,
+        };
+        assigned.map_or(Origin::InternalFirst, |it| Origin::of(&it.directives))
     }
 
     /// What a relation allocates of a capability more than is left of it.
@@ -366,7 +409,8 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             }
             let own = asked.iter().map(|own| (own.filter.verdict(&target.subject), Some(own.at)));
             let by_relations = incoming.iter().map(|(relation, source, filter)| {
-                let capabilities = fitting(types, relation, *source, kind);
+                let mut capabilities = fitting(types, relation, *source, kind);
+                capabilities.retain(|name| self.sources(position, name).permits(true));
                 if capabilities.is_empty() {
                     let message = format!(
                         "it has no capability for the requirement `{}` of `{}`",

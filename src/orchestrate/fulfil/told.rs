@@ -1,10 +1,10 @@
 //! Writes the messages of a fulfilment: what is missing, what is in conflict, and what is
 //! ambiguous.
 
-use super::FulfilQuestion;
 use super::slots::{OpenDemands, SlotDemand};
 use super::solve::{Chooser, FulfilOptions, FulfilReason, NotSolved, Solved};
 use super::targets::{Fitting, FulfilOption, FulfilTargets, Unfit};
+use super::{FailedAttempt, FulfilQuestion};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, LISTED, listed};
 use crate::topology::NodeIndex;
 use crate::tosca::requirement::times;
@@ -49,6 +49,13 @@ impl Teller<'_, '_, '_> {
             }
         }
         found
+    }
+
+    /// The nodes for which nothing can be selected, each with the reason.
+    pub(super) fn unselected(&self, selectable: &[Fitting<usize>]) -> Vec<(NodeIndex, String)> {
+        let without = |(_, fitting): &(usize, &Fitting<usize>)| fitting.options.is_empty();
+        let all = selectable.iter().enumerate().filter(without);
+        all.map(|(at, _)| (self.slots.selections[at].node, self.not_selected(at).message)).collect()
     }
 
     /// The reason why a target that fits cannot be taken.
@@ -130,16 +137,26 @@ impl Teller<'_, '_, '_> {
     }
 
     /// Reports a conflict, or that time ran out.
-    pub(super) fn unsolved(&self, unsolved: NotSolved) -> Diagnostics {
-        let mut found = Diagnostics::default();
-        found.push(match unsolved {
+    pub(super) fn failed(&self, unsolved: NotSolved) -> FailedAttempt {
+        let topology = self.question.topology;
+        let (error, unselected) = match unsolved {
             NotSolved::Interrupted => {
                 let message = "the time was over before targets were found for all requirements";
-                Diagnostic::error(Code::Unproven, message).help("allow more time with `--timeout`")
+                let error = Diagnostic::error(Code::Unproven, message);
+                (error.help("allow more time with `--timeout`"), None)
             }
-            NotSolved::Conflict(reasons) => self.conflict(&reasons),
-        });
-        found
+            NotSolved::Conflict(reasons) => {
+                let error = self.conflict(&reasons);
+                let selected = reasons.iter().filter_map(|reason| match reason {
+                    FulfilReason::Selection(index) => Some(self.slots.selections[*index].node),
+                    _ => None,
+                });
+                let others = selected.filter(|node| topology.node(*node).directives.len() > 1);
+                let last = others.max().map(|node| (node, error.message.clone()));
+                (error, last)
+            }
+        };
+        FailedAttempt { errors: error.into(), unselected: unselected.into_iter().collect() }
     }
 
     fn conflict(&self, reasons: &[FulfilReason]) -> Diagnostic {

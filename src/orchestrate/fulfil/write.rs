@@ -5,6 +5,7 @@ use super::uses::known_type;
 use super::{FoundNode, FulfilledRelation, Fulfilment};
 use crate::orchestrate::tree::{
     MapEntries, entries, items, key_name, like, rebuilt, set, set_open, within_topology,
+    without_directive,
 };
 use crate::topology::{AssignedValue, NodeIndex, RelationIndex, Topology};
 use crate::tosca::types::Parts;
@@ -32,6 +33,8 @@ struct FulfilmentWriter<'w, 't> {
     topology: &'w Topology,
     types: &'w Types<'t>,
     inventory: &'w Inventory,
+    /// How many directives of nodes do not work.
+    passed: FxHashMap<NodeIndex, usize>,
     selected: FxHashMap<NodeIndex, usize>,
     relations: FxHashMap<NodeIndex, Vec<&'w FulfilledRelation>>,
     open: FxHashMap<RelationIndex, u64>,
@@ -62,12 +65,17 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         brought.sort_unstable();
         let selected = fulfilment.selected.iter().copied().collect();
         let open = fulfilment.open.iter().copied().collect();
-        Self { topology, types, inventory, selected, relations, open, brought }
+        let mut passed = FxHashMap::default();
+        fulfilment.passed.iter().for_each(|it| *passed.entry(it.node).or_default() += 1);
+        Self { topology, types, inventory, passed, selected, relations, open, brought }
     }
 
     fn nodes<'a>(&self, templates: &Out<'a>) -> Out<'a> {
         let mut all = entries(templates);
         for (id, (_, template)) in self.topology.node_ids().zip(&mut all) {
+            for _ in 0..self.passed.get(&id).copied().unwrap_or(0) {
+                *template = without_directive(template);
+            }
             if let Some(&stored) = self.selected.get(&id) {
                 let node = &self.inventory.nodes[stored];
                 let kind = super::inventory::node_type(self.types, self.topology.node(id));
@@ -172,7 +180,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
     fn fulfilled<'a>(&self, item: Option<&Out<'a>>, relation: &FulfilledRelation) -> Out<'a> {
         let entry = item.and_then(|item| entries(item).into_iter().next());
         let mut body = entry.as_ref().map(|(_, body)| entries(body)).unwrap_or_default();
-        const DONE: [&str; 4] = ["optional", "count", "occurrences", "node_filter"];
+        const DONE: [&str; 5] = ["optional", "count", "occurrences", "node_filter", "directives"];
         body.retain(|(key, _)| !DONE.contains(&&*key_name(key)));
         let target = Out::String(self.target(relation).to_owned().into());
         match body.iter().position(|(key, _)| key_name(key) == "node") {

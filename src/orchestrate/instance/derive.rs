@@ -20,7 +20,7 @@ use crate::tosca::types::Parts;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{check_value, concealed};
 use crate::tosca::{
-    EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
+    Directive, EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -339,7 +339,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let kind = node.described.type_name.as_ref();
         let type_id = kind.and_then(|kind| type_named(self.variant.types, Family::Node, kind));
         let effective = type_id.map(|id| self.variant.types.effective(id));
-        let is_abstract = !node.directives.is_empty();
+        let is_abstract = is_abstract(node);
         if is_abstract {
             self.warn_abstract(node);
         }
@@ -556,7 +556,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             values: said.map_or(&[], |said| &said.properties),
             // Properties of a capability that nobody assigned are left to whoever provides the
             // node.
-            is_open: said.is_none() || !node.directives.is_empty(),
+            is_open: said.is_none() || is_abstract(node),
         };
         let properties = self.properties(&assigned);
         let assigned = AssignedValues {
@@ -589,7 +589,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         for &id in &node.relations {
             let relation = self.topology.relation(id);
             let target = relation.target.map(|target| Arc::from(&*self.topology.node(target).name));
-            if target.is_none() && node.directives.is_empty() {
+            if target.is_none() && !is_abstract(node) {
                 let message = format!(
                     "the requirement `{}` of `{}` leads to no node of the template",
                     relation.name, node.name
@@ -736,4 +736,9 @@ fn hide(model: &mut InstanceModel, secrets: &KeptSecrets) {
     }
     hide(&mut model.inputs);
     hide(&mut model.outputs);
+}
+
+/// Whether a node stands for one that is not decided.
+fn is_abstract(node: &TopologyNode) -> bool {
+    node.directive() != Directive::Create
 }

@@ -19,7 +19,7 @@ use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
-    EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
+    Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
     PropertyDefinition, TypeId, TypeRef, Types,
 };
 use cuvee_text::source::Span;
@@ -347,18 +347,10 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether and why the orchestrator brings a node.
     pub(super) fn delegation(&self, node: NodeIndex) -> Option<Delegation> {
-        const ABSTRACT: [&str; 4] = ["substitute", "select", "substitutable", "selectable"];
         if self.managed.contains(&node) {
             return None;
         }
-        let template = self.topology.node(node);
-        let is_abstract = |directive: &&str| ABSTRACT.contains(directive);
-        if template
-            .directives
-            .iter()
-            .map(|directive| &*directive.value)
-            .any(|one| is_abstract(&one))
-        {
+        if self.topology.node(node).directive() != Directive::Create {
             return Some(Delegation::Abstract);
         }
         let is_provided = self.node_type(node).is_some_and(|behavior| behavior.is_provided);

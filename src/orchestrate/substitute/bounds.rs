@@ -6,7 +6,7 @@ use crate::orchestrate::fulfil::{assigned_count, capability_bound, fitting};
 use crate::topology::{Topology, TopologyNode, TopologyRelation, type_named};
 use crate::tosca::mapping::CountBounds;
 use crate::tosca::requirement::{AssignedCount, bounds, times};
-use crate::tosca::{Family, RequirementDefinition, TypeId, Types};
+use crate::tosca::{Directive, Family, RequirementDefinition, TypeId, Types};
 use cuvee_text::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -115,8 +115,7 @@ pub(super) fn used_too_often(
 }
 
 fn is_substituted(node: &TopologyNode) -> bool {
-    let mut directives = node.directives.iter();
-    directives.any(|it| matches!(&*it.value, "substitute" | "substitutable"))
+    node.directive() == Directive::Substitute
 }
 
 fn kind_of(types: &Types<'_>, node: &TopologyNode) -> Option<TypeId> {

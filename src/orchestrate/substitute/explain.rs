@@ -3,8 +3,9 @@
 use super::candidate::{FitMapping, FitRequirement};
 use super::flatten::ChosenCandidate;
 use super::view::ViewedNode;
-use crate::orchestrate::fulfil::{FoundNode, Fulfilment, Inventory};
+use crate::orchestrate::fulfil::{FoundNode, Fulfilment, Inventory, PassedDirective};
 use crate::topology::Topology;
+use crate::tosca::Directive;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::source::{SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,10 +18,29 @@ use std::fmt::Write;
 pub struct SubstitutionExplanation {
     /// The substituted nodes, outermost first.
     pub substitutions: Vec<ExplainedSubstitution>,
+    /// The directives that do not work for their nodes, which have others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<ExplainedDirective>,
     /// The nodes that were selected, in the order of declaration.
     pub selected: Vec<ExplainedSelection>,
     /// The requirements that got a target.
     pub fulfilled: Vec<ExplainedFulfilment>,
+}
+
+/// A directive that does not work for a node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedDirective {
+    /// The name of the node.
+    pub node: String,
+    /// The place of its declaration.
+    pub place: Option<String>,
+    /// The directive: `select` or `substitute`.
+    pub directive: &'static str,
+    /// Why it does not work.
+    pub reason: String,
+    /// The directive that is tried next.
+    pub next: &'static str,
 }
 
 /// A node for which an existing one was selected.
@@ -63,6 +83,7 @@ impl SubstitutionExplanation {
     /// Adds the explanations of further nodes.
     pub(super) fn extend(&mut self, more: Self) {
         self.substitutions.extend(more.substitutions);
+        self.passed.extend(more.passed);
         self.selected.extend(more.selected);
         self.fulfilled.extend(more.fulfilled);
     }
@@ -75,6 +96,12 @@ impl SubstitutionExplanation {
         inventory: &Inventory,
         sources: &SourceMap,
     ) {
+        for PassedDirective { node, next, reason } in &found.passed {
+            let node = topology.node(*node);
+            let place = line_of(node.span, sources);
+            let (name, directive) = (node.name.clone(), Directive::Select);
+            self.passed.push(ExplainedDirective::of(name, place, [directive, *next], reason));
+        }
         for &(node, stored) in &found.selected {
             let (node, stored) = (topology.node(node), &inventory.nodes[stored]);
             self.selected.push(ExplainedSelection {
@@ -107,6 +134,18 @@ impl SubstitutionExplanation {
                 found_at,
             });
         }
+    }
+}
+
+impl ExplainedDirective {
+    pub(super) fn of(
+        node: String,
+        place: Option<String>,
+        [directive, next]: [Directive; 2],
+        reason: &str,
+    ) -> Self {
+        let (directive, next) = (directive.name(), next.name());
+        Self { node, place, directive, reason: reason.to_owned(), next }
     }
 }
 
@@ -298,6 +337,11 @@ pub fn human(explained: &SubstitutionExplanation) -> String {
     for substitution in &explained.substitutions {
         // Writing to a string does not fail.
         let _ = whole(&mut out, substitution);
+    }
+    for it in &explained.passed {
+        let ExplainedDirective { node, directive, reason, next, .. } = it;
+        let places = places([&it.place, &None]);
+        let _ = writeln!(out, "{node}: {next} instead of {directive}, since {reason}{places}");
     }
     for it in &explained.selected {
         let places = places([&it.place, &it.found_at]);

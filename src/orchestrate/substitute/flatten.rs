@@ -4,10 +4,10 @@
 //! two of them becomes a relation between nodes that replace them.
 
 use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
-use super::rewrite::{WrittenIn, like_list};
+use super::rewrite::WrittenIn;
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::orchestrate::tree::{MapEntries, entries, key_name, like, set, set_open};
+use crate::orchestrate::tree::{MapEntries, entries, key_name, like, like_list, set, set_open};
 use crate::tosca::Types;
 use crate::tosca::requirement::bounds;
 use crate::tosca::substitution::MappedPart;

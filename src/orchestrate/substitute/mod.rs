@@ -19,13 +19,16 @@ pub(crate) mod view;
 
 pub(crate) use explain::line_of;
 pub use explain::{
-    ExplainedFulfilment, ExplainedMapping, ExplainedRefusal, ExplainedRequirement,
-    ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution, SubstitutionExplanation, human,
+    ExplainedDirective, ExplainedFulfilment, ExplainedMapping, ExplainedRefusal,
+    ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
+    SubstitutionExplanation, human,
 };
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
-use crate::orchestrate::tree::{entries, key_name, like, set, within_topology};
+use crate::orchestrate::tree::{
+    entries, key_name, like, like_list, set, within_topology, without_directive,
+};
 use crate::topology::scope::TopologyScope;
 use crate::topology::{Topology, TopologyNode, type_named};
 use crate::tosca::{Family, Types};
@@ -38,10 +41,10 @@ use flatten::{ChosenCandidate, flatten};
 use known::KnownChoices;
 use represent::{RepresentedNodes, represented};
 use round::{Round, RoundChoice};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use view::{TemplateView, ViewedRequirement};
+use view::{TemplateView, ViewedNode, ViewedRequirement};
 
 /// How deep templates may be nested.
 const DEPTH: usize = 64;
@@ -147,69 +150,213 @@ pub(crate) fn substitute<'a>(
     catalogue: &dyn Catalogue<'a>,
     settings: &SubstitutionSettings<'_, '_>,
 ) -> Result<SubstitutedDocument<'a>, Diagnostics> {
-    let mut warnings = Diagnostics::default();
-    let mut told = SubstitutionExplanation::default();
-    let mut ways: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
-    let mut used = Vec::new();
-    let known = KnownChoices::default();
     let own = represented(document, evaluated, settings.inputs, settings.types)?;
-    let (document, evaluated) = (own.document, own.evaluated);
-    let view = TemplateView::of(document.clone(), settings.types);
-    unknown(settings.chosen, &view)?;
-    let mut scopes = TemplateScopes::of(&view);
-    let open = ReadDocument::of(document, evaluated);
-    let FulfilledDocument { mut document, mut values, .. } =
-        fulfilled(open, &scopes, catalogue, settings, &mut warnings, &mut told)?;
-    let (outer, mut nested) = (settings.nests.then(|| document.clone()), Vec::new());
+    let mut state = SubstitutedSoFar::begin((own.document, own.evaluated), catalogue, settings)?;
+    let known = KnownChoices::default();
     for _ in 0..=DEPTH {
-        let view = TemplateView::of(document, settings.types);
+        state.pass_over(catalogue, settings, &known)?;
+        let view = TemplateView::of(state.document.clone(), settings.types);
         if !view.nodes.iter().any(|node| node.is_substituted) {
-            unused(settings.chosen, &used, &view)?;
-            warnings.0.extend(told.substitutions.iter().filter_map(choose::unproven));
-            warnings.0.extend(undistinguished(&nested));
-            let document = outer.unwrap_or_else(|| finished(&view));
-            return Ok(SubstitutedDocument { document, explained: told, warnings, nested });
+            return state.finished(&view, settings);
         }
-        let graph = TopologyScope::of(&values, settings.types);
-        let round = Round {
-            view: &view,
-            values: &values,
-            graph: &graph,
-            catalogue,
-            settings,
-            ways: &ways,
-            known: &known,
-        };
-        let choice = round.chosen(&mut used)?;
-        let (choice, placed) = match placed(&round, &choice, scopes.clone()) {
-            Err(errors) if joint::may_help(&errors) => joint::choose(&round, &scopes, errors)?,
-            placed => (choice, placed?),
-        };
-        if settings.nests {
-            nested.extend(choice.chosen.iter().map(|candidate| round.beside(candidate)));
-        }
-        let mut next = FxHashMap::default();
-        let RoundChoice { chosen, explanations, .. } = choice;
-        for ((candidate, names), mut why) in chosen.iter().zip(&placed.names).zip(explanations) {
-            let node = &view.nodes[candidate.node];
-            let mut way = ways.get(&node.name).cloned().unwrap_or_default();
-            way.push(candidate.template.file);
-            let names_of = names.values().flat_map(|name| placed.nodes.of(name));
-            next.extend(names_of.map(|name| (name.clone(), way.clone())));
-            let requirements = explain::named(candidate, names);
-            explain::complete(&mut why, node, requirements, settings.sources);
-            told.substitutions.push(why);
-        }
-        ways.extend(next);
-        warnings.0.extend(placed.warnings.0);
-        told.extend(placed.told);
-        (document, values, scopes) = (placed.document, placed.values, placed.scopes);
+        let graph = TopologyScope::of(&state.values, settings.types);
+        let round = state.round(&view, &graph, catalogue, settings, &known);
+        let replaced = replaced(&round, &state.scopes)?;
+        state.replace(replaced);
     }
-    let view = TemplateView::of(document, settings.types);
+    let view = TemplateView::of(state.document, settings.types);
     let deep = view.nodes.iter().find(|node| node.is_substituted);
     let message = format!("templates substitute each other more than {DEPTH} deep");
     let error = Diagnostic::error(Code::CyclicSubstitution, message);
     Err(deep.map_or(error.clone(), |node| error.at(node.span)).into())
+}
+
+/// A document, and the same with the values of functions where these are asked for.
+type StartingDocument<'a> = (Out<'a>, Option<Out<'a>>);
+
+/// A substitution between two rounds.
+struct SubstitutedSoFar<'a> {
+    /// The document before anything in it was fulfilled, until the first round.
+    start: Option<StartingDocument<'a>>,
+    /// The template without what substitutes its nodes, if that stays separate.
+    outer: Option<Out<'a>>,
+    document: Out<'a>,
+    values: Topology,
+    scopes: TemplateScopes,
+    /// For each node, the templates that contain it, outermost first.
+    ways: FxHashMap<String, Vec<FileId>>,
+    /// The names of the nodes that were substituted.
+    used: Vec<String>,
+    /// The directives that did not work before the first round.
+    passed: Vec<ExplainedDirective>,
+    told: SubstitutionExplanation,
+    warnings: Diagnostics,
+    nested: Vec<NestedDocument<'a>>,
+}
+
+impl<'a> SubstitutedSoFar<'a> {
+    /// Fulfils what the template leaves open.
+    fn begin(
+        start: StartingDocument<'a>,
+        catalogue: &dyn Catalogue<'a>,
+        settings: &SubstitutionSettings<'_, '_>,
+    ) -> Result<Self, Diagnostics> {
+        let (document, evaluated) = start.clone();
+        let view = TemplateView::of(document.clone(), settings.types);
+        unknown(settings.chosen, &view)?;
+        let scopes = TemplateScopes::of(&view);
+        let open = ReadDocument::of(document, evaluated);
+        let FulfilledDocument { document, values, told, warnings, .. } =
+            fulfilled(open, &scopes, catalogue, settings)?;
+        Ok(Self {
+            start: Some(start),
+            outer: settings.nests.then(|| document.clone()),
+            document,
+            values,
+            scopes,
+            ways: FxHashMap::default(),
+            used: Vec::new(),
+            passed: Vec::new(),
+            told,
+            warnings,
+            nested: Vec::new(),
+        })
+    }
+
+    fn round<'r, 't>(
+        &'r self,
+        view: &'r TemplateView<'a>,
+        graph: &'r TopologyScope<'_, '_>,
+        catalogue: &'r dyn Catalogue<'a>,
+        settings: &'r SubstitutionSettings<'r, 't>,
+        known: &'r KnownChoices,
+    ) -> Round<'r, 't, 'a> {
+        let Self { values, ways, .. } = self;
+        Round { view, values, graph, catalogue, settings, ways, known }
+    }
+
+    /// Lets nodes that no template can substitute follow the next of their directives (TOSCA 2.0,
+    /// section 7.2), and fulfils again what is open then.
+    fn pass_over(
+        &mut self,
+        catalogue: &dyn Catalogue<'a>,
+        settings: &SubstitutionSettings<'_, '_>,
+        known: &KnownChoices,
+    ) -> Result<(), Diagnostics> {
+        loop {
+            let view = TemplateView::of(self.document.clone(), settings.types);
+            let has_other = |node: &ViewedNode<'_>| node.is_substituted && node.next.is_some();
+            if !view.nodes.iter().any(has_other) {
+                return Ok(());
+            }
+            let graph = TopologyScope::of(&self.values, settings.types);
+            let passed = self.round(&view, &graph, catalogue, settings, known).passed();
+            if passed.is_empty() {
+                return Ok(());
+            }
+            let names: FxHashSet<&str> = passed.iter().map(|passed| &*passed.node).collect();
+            let pass = |document: &Out<'a>| without_directives(document, &names);
+            let is_first = self.start.is_some();
+            let (document, evaluated) = match self.start.take() {
+                Some((document, evaluated)) => (pass(&document), evaluated.as_ref().map(pass)),
+                None => (pass(&self.document), None),
+            };
+            self.start = is_first.then(|| (document.clone(), evaluated.clone()));
+            let open = ReadDocument::of(document, evaluated);
+            let found = fulfilled(open, &self.scopes, catalogue, settings)?;
+            if is_first {
+                (self.told, self.warnings) = Default::default();
+                self.outer = settings.nests.then(|| found.document.clone());
+                self.passed.extend(passed);
+                self.told.passed.clone_from(&self.passed);
+            } else {
+                self.told.passed.extend(passed);
+            }
+            self.told.extend(found.told);
+            self.warnings.0.extend(found.warnings.0);
+            (self.document, self.values) = (found.document, found.values);
+        }
+    }
+
+    fn replace(&mut self, replaced: ReplacedNodes<'a>) {
+        let ReplacedNodes { placed, used, ways, told, nested } = replaced;
+        self.start = None;
+        self.used.extend(used);
+        self.ways.extend(ways);
+        self.nested.extend(nested);
+        self.told.substitutions.extend(told);
+        self.told.extend(placed.told);
+        self.warnings.0.extend(placed.warnings.0);
+        (self.document, self.values, self.scopes) = (placed.document, placed.values, placed.scopes);
+    }
+
+    fn finished(
+        self,
+        view: &TemplateView<'a>,
+        settings: &SubstitutionSettings<'_, '_>,
+    ) -> Result<SubstitutedDocument<'a>, Diagnostics> {
+        let Self { outer, told, mut warnings, nested, .. } = self;
+        unused(settings.chosen, &self.used, view)?;
+        warnings.0.extend(told.substitutions.iter().filter_map(choose::unproven));
+        warnings.0.extend(undistinguished(&nested));
+        let document = outer.unwrap_or_else(|| finished(view));
+        Ok(SubstitutedDocument { document, explained: told, warnings, nested })
+    }
+}
+
+/// The document in which these nodes lack the first of their directives.
+fn without_directives<'a>(document: &Out<'a>, names: &FxHashSet<&str>) -> Out<'a> {
+    within_topology(document, &mut |section, body| {
+        if section != "node_templates" {
+            return body.clone();
+        }
+        let nodes = entries(body).into_iter().map(|(key, node)| {
+            let is_passed = names.contains(&*key_name(&key));
+            let node = if is_passed { without_directive(&node) } else { node };
+            (key, node)
+        });
+        like(body, nodes.collect())
+    })
+}
+
+/// The nodes of a round, replaced by their templates.
+struct ReplacedNodes<'a> {
+    placed: PlacedRound<'a>,
+    /// The names of the nodes.
+    used: Vec<String>,
+    /// For each new node, the templates that contain it.
+    ways: FxHashMap<String, Vec<FileId>>,
+    told: Vec<ExplainedSubstitution>,
+    nested: Vec<NestedDocument<'a>>,
+}
+
+/// Chooses a template for each node of a round, and replaces the nodes.
+fn replaced<'a>(
+    round: &Round<'_, '_, 'a>,
+    scopes: &TemplateScopes,
+) -> Result<ReplacedNodes<'a>, Diagnostics> {
+    let settings = round.settings;
+    let mut used = Vec::new();
+    let choice = round.chosen(&mut used)?;
+    let (choice, placed) = match placed(round, &choice, scopes.clone()) {
+        Err(errors) if joint::may_help(&errors) => joint::choose(round, scopes, errors)?,
+        placed => (choice, placed?),
+    };
+    let beside = || choice.chosen.iter().map(|candidate| round.beside(candidate)).collect();
+    let nested = if settings.nests { beside() } else { Vec::new() };
+    let (mut ways, mut told) = (FxHashMap::default(), Vec::new());
+    let RoundChoice { chosen, explanations, .. } = choice;
+    for ((candidate, names), mut why) in chosen.iter().zip(&placed.names).zip(explanations) {
+        let node = &round.view.nodes[candidate.node];
+        let mut way = round.ways.get(&node.name).cloned().unwrap_or_default();
+        way.push(candidate.template.file);
+        let names_of = names.values().flat_map(|name| placed.nodes.of(name));
+        ways.extend(names_of.map(|name| (name.clone(), way.clone())));
+        let requirements = explain::named(candidate, names);
+        explain::complete(&mut why, node, requirements, settings.sources);
+        told.push(why);
+    }
+    Ok(ReplacedNodes { placed, used, ways, told, nested })
 }
 
 /// The result of a round.
@@ -247,9 +394,9 @@ fn placed<'a>(
         scopes.add(names.values().flat_map(|name| nodes.of(name)));
     }
     let (names, mut warnings) = (flat.names, flat.warnings);
-    let mut told = SubstitutionExplanation::default();
-    let FulfilledDocument { document, values, cost } =
-        fulfilled(open, &scopes, round.catalogue, settings, &mut warnings, &mut told)?;
+    let FulfilledDocument { document, values, told, warnings: more, cost } =
+        fulfilled(open, &scopes, round.catalogue, settings)?;
+    warnings.0.extend(more.0);
     Ok(PlacedRound { document, values, names, nodes, scopes, warnings, told, cost })
 }
 
@@ -282,6 +429,8 @@ struct FulfilmentCost {
 struct FulfilledDocument<'a> {
     document: Out<'a>,
     values: Topology,
+    told: SubstitutionExplanation,
+    warnings: Diagnostics,
     cost: FulfilmentCost,
 }
 
@@ -343,14 +492,13 @@ fn fulfilled<'a>(
     scopes: &TemplateScopes,
     catalogue: &dyn Catalogue<'a>,
     settings: &SubstitutionSettings<'_, '_>,
-    warnings: &mut Diagnostics,
-    told: &mut SubstitutionExplanation,
 ) -> Result<FulfilledDocument<'a>, Diagnostics> {
     let SubstitutionSettings { types, solver, .. } = *settings;
     let written = evaluated.as_ref().unwrap_or(&document);
     bounds::keep_bounds(&values, types, view::is_of_2_0(&document))?;
     let Some(inventory) = settings.inventory else {
-        return Ok(FulfilledDocument { document, values, cost: FulfilmentCost::default() });
+        let (told, warnings, cost) = Default::default();
+        return Ok(FulfilledDocument { document, values, told, warnings, cost });
     };
     let question = FulfilQuestion {
         document: OutNode::root(written),
@@ -366,8 +514,8 @@ fn fulfilled<'a>(
             mapped.any(|mapping| mapping.named.name == requirement)
         },
     };
-    let (found, more) = fulfil::fulfil(&question, solver)?;
-    warnings.0.extend(more.0);
+    let (found, warnings) = fulfil::fulfil(&question, solver)?;
+    let mut told = SubstitutionExplanation::default();
     told.found(&found, &values, inventory, settings.sources);
     let cost = FulfilmentCost {
         open: found.open.iter().map(|(_, open)| open).sum(),
@@ -379,7 +527,7 @@ fn fulfilled<'a>(
         true => document,
         false => fulfil::write(&document, &values, types, inventory, &found),
     };
-    Ok(FulfilledDocument { document, values, cost })
+    Ok(FulfilledDocument { document, values, told, warnings, cost })
 }
 
 /// Refuses capabilities that several mappings lead to, and that get more relations than they
@@ -490,7 +638,7 @@ fn finished<'a>(view: &TemplateView<'a>) -> Out<'a> {
             });
             let list: Vec<_> = list.collect();
             if node.assignments.iter().any(is_new) {
-                set(&mut body, "requirements", |old| old.map(|old| rewrite::like_list(old, list)));
+                set(&mut body, "requirements", |old| old.map(|old| like_list(old, list)));
                 return (node.key.clone(), like(&node.body, body));
             }
             (node.key.clone(), node.body.clone())

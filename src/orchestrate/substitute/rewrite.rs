@@ -5,7 +5,7 @@ use super::candidate::{FedInput, default_of, mapped_value};
 use super::flatten::Flattening;
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::orchestrate::tree::{entries, items, key_name, like};
+use crate::orchestrate::tree::{entries, items, key_name, like, like_list};
 use crate::tosca::function::Function;
 use crate::tosca::substitution::MappedPart;
 use cuvee_text::source::Span;
@@ -358,17 +358,5 @@ impl<'a> Flattening<'_, '_, 'a> {
         let error = Diagnostic::error(Code::DanglingReference, message.to_owned());
         let error = if place.is_detached() { error } else { error.at(place) };
         self.found.borrow_mut().push(error);
-    }
-}
-
-/// A list of these items that takes the place of `old`.
-pub(super) fn like_list<'a>(old: &Out<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> {
-    match old {
-        Out::Source(node) if node.kind() == NodeKind::Sequence => {
-            Out::Seq { items: items.into(), like: Some(*node) }
-        }
-        Out::Seq { like, .. } => Out::Seq { items: items.into(), like: *like },
-        Out::Lifted(key, inner) => Out::Lifted(*key, Box::new(like_list(inner, items))),
-        _ => Out::Seq { items: items.into(), like: None },
     }
 }

@@ -8,7 +8,7 @@ use super::candidate::{
     self, CandidateFit, CandidateVariant, CatalogueTemplate, Facade, Refusal, RefusalKind,
 };
 use super::choose::{self, CandidateChoice, JudgedCandidate, WeighedCandidate};
-use super::explain::ExplainedSubstitution;
+use super::explain::{ExplainedDirective, ExplainedSubstitution, line_of};
 use super::flatten::{ChosenCandidate, UsedCapabilities, flatten};
 use super::known::{ChosenVariant, KnownBest, KnownChoices, NodeAspects};
 use super::represent::represented;
@@ -19,6 +19,7 @@ use crate::orchestrate::fulfil::{FilterGraph, GraphNode};
 use crate::orchestrate::tree::{entries, key_name, like, within_topology};
 use crate::topology::scope::TopologyScope;
 use crate::topology::{NodeIndex, Topology};
+use crate::tosca::Directive;
 use crate::tosca::TypeId;
 use crate::tosca::fit::RequirementFit;
 use cuvee_text::decimal::Decimal;
@@ -78,6 +79,22 @@ impl<'r, 'a> Round<'r, '_, 'a> {
             }
         }
         if errors.has_errors() { Err(errors) } else { Ok(choice) }
+    }
+
+    /// The nodes without a candidate that have another directive.
+    pub(super) fn passed(&self) -> Vec<ExplainedDirective> {
+        let (_, facades) = self.facades(&mut Diagnostics::default());
+        let sources = self.settings.sources;
+        let passed = facades.into_iter().filter_map(|(_, facade)| {
+            let next = facade.node.next?;
+            let none = self.best(&facade, &mut FxHashSet::default()).is_none();
+            let node = facade.node;
+            let reason = format!("no template can substitute `{}`", node.type_name);
+            let directives = [Directive::Substitute, next];
+            let place = line_of(node.span, sources);
+            none.then(|| ExplainedDirective::of(node.name.clone(), place, directives, &reason))
+        });
+        passed.collect()
     }
 
     /// All candidates of each node.
@@ -350,7 +367,12 @@ impl<'r, 'a> Round<'r, '_, 'a> {
             if node.is_substituted && self.ways.contains_key(&node.name) {
                 let used = capabilities.remove(&position).unwrap_or_default();
                 let facade = self.facade(node, node.kind?, values, used);
-                all = all.plus(self.best(&facade, met)?)?;
+                match self.best(&facade, met) {
+                    Some(weight) => all = all.plus(weight)?,
+                    // It follows another directive.
+                    None if node.next.is_some() => {}
+                    None => return None,
+                }
             }
         }
         Some(all)

@@ -2,9 +2,9 @@
 //! workflows, and a substitution mapping of the template itself.
 
 use super::flatten::Flattening;
-use super::rewrite::{WrittenIn, like_list};
+use super::rewrite::WrittenIn;
 use super::view::{entry, listed};
-use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set};
+use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, like_list, set};
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use std::borrow::Cow;
 

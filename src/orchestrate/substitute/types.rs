@@ -5,7 +5,7 @@ use super::flatten::Flattening;
 use super::rewrite::WrittenIn;
 use super::view::{entry, key_span, listed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::orchestrate::tree::{MapEntries, entries, key_name, like};
+use crate::orchestrate::tree::{MapEntries, entries, key_name, like, like_list};
 use crate::tosca::shape::type_sections;
 use cuvee_text::yaml::{Out, OutKey, OutNode};
 use rustc_hash::FxHashSet;
@@ -75,5 +75,5 @@ fn imports<'a>(there: &Out<'a>, more: &Out<'a>) -> Out<'a> {
             all.push((owner, item));
         }
     }
-    super::rewrite::like_list(there, all)
+    like_list(there, all)
 }

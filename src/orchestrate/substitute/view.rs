@@ -5,7 +5,7 @@ use crate::orchestrate::tree::{entries, items, key_name};
 use crate::topology::{Spanned, type_named};
 use crate::tosca::function::Function;
 use crate::tosca::requirement::AssignedCount;
-use crate::tosca::{Family, TypeId, Types, v2_0};
+use crate::tosca::{Directive, Family, TypeId, Types, v2_0};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutEntry, OutKey, OutNode};
 use rustc_hash::FxHashMap;
@@ -39,6 +39,8 @@ pub(crate) struct ViewedNode<'a> {
     pub is_substituted: bool,
     /// Whether the node is to be selected.
     pub is_selected: bool,
+    /// The directive after the first one, for the case that this does not work.
+    pub next: Option<Directive>,
     pub assignments: Vec<ViewedRequirement<'a>>,
 }
 
@@ -164,11 +166,8 @@ impl<'a> ViewedNode<'a> {
             .get("type")
             .and_then(|it| Some(Spanned { value: it.text()?.into_owned(), span: it.span() }));
         let directives = whole.get("directives").map(OutNode::items).unwrap_or_default();
-        let directs = |names: &[&str]| {
-            directives.iter().any(|(_, it)| it.text().is_some_and(|it| names.contains(&&*it)))
-        };
-        let (is_substituted, is_selected) =
-            (directs(&["substitute", "substitutable"]), directs(&["select", "selectable"]));
+        let mut directives = directives.iter().filter_map(|(_, it)| Directive::named(&it.text()?));
+        let (first, next) = (directives.next(), directives.next());
         let kind = type_name.as_ref().and_then(|name| type_named(types, Family::Node, name));
         let assignments = entry(&body, "requirements").map(|list| assignments(&list));
         Self {
@@ -176,8 +175,9 @@ impl<'a> ViewedNode<'a> {
             span,
             type_name: type_name.map(|name| name.value).unwrap_or_default(),
             kind,
-            is_substituted,
-            is_selected,
+            is_substituted: first == Some(Directive::Substitute),
+            is_selected: first == Some(Directive::Select),
+            next,
             assignments: assignments.unwrap_or_default(),
             key,
             body,

@@ -99,6 +99,7 @@ pub(super) fn capability(entry: OutEntry<'_, '_>) -> TopologyCapability {
         properties: assigned(entry.value, "properties"),
         attributes: assigned(entry.value, "attributes"),
         occurrences: value(entry.value, "occurrences"),
+        directives: entry.value.get("directives").map(texts).unwrap_or_default().into(),
     }
 }
 

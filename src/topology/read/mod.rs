@@ -182,6 +182,7 @@ impl<'o, 'a> TopologyReader<'o, 'a, '_> {
             count: body::rare_value(body, "count"),
             optional: body::rare_value(body, "optional"),
             allocation: body::assigned(body, "allocation"),
+            directives: body.get("directives").map(texts).unwrap_or_default().into(),
         }
     }
 

@@ -14,11 +14,12 @@ use crate::orchestrate::fulfil::{
 };
 use crate::orchestrate::representation;
 use crate::orchestrate::substitute::flatten::{lead, with_body, written};
-use crate::orchestrate::substitute::rewrite::like_list;
 use crate::orchestrate::substitute::view::{
     TemplateView, ViewedNode, ViewedRequirement, entry, listed,
 };
-use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set, within_topology};
+use crate::orchestrate::tree::{
+    MapEntries, entries, items, key_name, like, like_list, set, within_topology,
+};
 use crate::topology::named::NamedParts;
 use crate::topology::scope::TopologyScope;
 use crate::topology::{NodeIndex, RelationIndex, Topology};

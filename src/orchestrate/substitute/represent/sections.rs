@@ -4,10 +4,9 @@
 use super::Representing;
 use super::known::Indices;
 use crate::orchestrate::representation;
-use crate::orchestrate::substitute::rewrite::like_list;
 use crate::orchestrate::substitute::sections::ListItems;
 use crate::orchestrate::substitute::view::{entry, listed};
-use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, set};
+use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, like_list, set};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
