@@ -35,7 +35,82 @@ pub(crate) enum Misfit<'r, 'c> {
     NotForSource(NamedCapability<'c>),
 }
 
+/// Why a relationship of a type cannot lead to a capability, by the types that are valid.
+#[derive(Clone, Copy)]
+pub(crate) enum RelationshipMisfit<'c> {
+    /// It leads to capabilities of these types.
+    Capability(&'c [Node<'c>]),
+    /// It leads to nodes of these types.
+    Target(&'c [Node<'c>]),
+    /// It starts from nodes of these types.
+    Source(&'c [Node<'c>]),
+    /// Relationships of these types lead to the capability.
+    Relationship(&'c [Node<'c>]),
+}
+
 impl<'r, 't> RequirementFit<'r, 't, '_> {
+    /// The type of the relationship that the definition names.
+    pub(crate) fn relationship(&self) -> Option<TypeId> {
+        self.defined(Family::Relationship, self.definition.relationship)
+    }
+
+    /// The capabilities of nodes of this type that the requirement can lead to by a relationship of
+    /// a type, if that is known.
+    pub(crate) fn reachable(
+        &self,
+        target: TypeId,
+        relationship: Option<TypeId>,
+    ) -> Result<Vec<NamedCapability<'t>>, Misfit<'r, 't>> {
+        let mut found = self.capabilities(target)?;
+        if let Some(relationship) = relationship {
+            found.retain(|(_, it)| self.relationship_misfit(relationship, target, it).is_none());
+        }
+        Ok(found)
+    }
+
+    /// Why a relationship of a type cannot lead to a capability of a node of a type (section 3.7.10;
+    /// sections 7.3 and 8.1 of TOSCA 2.0).
+    pub(crate) fn relationship_misfit(
+        &self,
+        relationship: TypeId,
+        target: TypeId,
+        capability: &'t EffectiveCapability<'t>,
+    ) -> Option<RelationshipMisfit<'t>> {
+        let of_type = self.types.effective(relationship);
+        let ends = of_type.valid_ends.as_deref();
+        let lists: [(_, _, Option<&'t [Node<'t>]>, fn(_) -> _); 4] = [
+            (
+                Family::Capability,
+                self.defined(Family::Capability, capability.kind),
+                of_type.valid_types.as_deref(),
+                RelationshipMisfit::Capability,
+            ),
+            (
+                Family::Node,
+                Some(target),
+                ends.and_then(|ends| ends.targets.as_deref()),
+                RelationshipMisfit::Target,
+            ),
+            (
+                Family::Node,
+                Some(self.source),
+                ends.and_then(|ends| ends.sources.as_deref()),
+                RelationshipMisfit::Source,
+            ),
+            (
+                Family::Relationship,
+                Some(relationship),
+                capability.valid_relationship_types.as_deref(),
+                RelationshipMisfit::Relationship,
+            ),
+        ];
+        lists.into_iter().find_map(|(family, kind, valid, misfit)| {
+            let (kind, valid) = kind.zip(valid)?;
+            let mut known = valid.iter().map(|valid| self.defined(family, Some(*valid)));
+            let is_among = known.any(|valid| valid.is_none_or(|it| self.may_derive(kind, it)));
+            (!is_among).then(|| misfit(valid))
+        })
+    }
     /// The capabilities of nodes of this type that the requirement can lead to. Fails with the
     /// reason why there are none.
     pub(crate) fn capabilities(

@@ -57,7 +57,7 @@ pub use types::{
     EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
     Occurrences, OperationDefinition, OperationReport, Part, PartOrigin, Parts, PropertyReport,
     RequirementDefinition, RequirementReport, Said, TypeDefinition, TypeEntry, TypeId, TypeRef,
-    TypeReport, Types, TypesReport,
+    TypeReport, Types, TypesReport, ValidEnds,
 };
 pub use v1_0::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes, canonical_definitions};
 pub use value::PropertyDefinition;

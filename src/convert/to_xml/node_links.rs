@@ -33,7 +33,8 @@ impl XmlConverter<'_, '_> {
             let generated = definition.requirements.iter().filter(|it| {
                 let is_any =
                     it.occurrences.as_ref().is_some_and(|it| (it.min, it.max) == (0, None));
-                let says_more = it.description.or(it.node).or(it.node_filter).is_some();
+                let says_more =
+                    it.description.or(it.node).or(it.node_filters.first().copied()).is_some();
                 names.contains(it.named.name) && is_any && !says_more && it.interfaces.is_empty()
             });
             links.requirements.extend(generated.map(|it| (id, it.named.name.to_owned())));

@@ -279,7 +279,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
     }
 
     fn asked_source(&self, definition: &RequirementDefinition<'_>) -> Option<NodeIndex> {
-        definition.node_filter.filter(|filter| names_source(*filter)).map(|_| self.source)
+        definition.node_filters.iter().any(|filter| names_source(*filter)).then_some(self.source)
     }
 
     fn scope(&self) -> u32 {

@@ -226,7 +226,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 continue;
             };
             let names = capabilities.entry(kind).or_insert_with(|| {
-                let fitting = fit.capabilities(kind).unwrap_or_default();
+                let fitting = fit.reachable(kind, fit.relationship()).unwrap_or_default();
                 fitting.into_iter().map(|(name, _)| name.into()).collect()
             });
             if names.is_empty() {
@@ -240,11 +240,9 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             let fitting: Vec<&str> = names.iter().map(|name| &**name).collect();
             let source = wish.filter.map(|id| self.question.topology.relation(id).source);
             let subject = target.subject.required(wish.from.or(source), &fitting);
-            let verdicts = [
-                asked.as_ref().map(|filter| (filter.verdict(&subject), None)),
-                own.map(|own| (own.filter.verdict(&subject), Some(own.at))),
-            ];
-            match verdicts.into_iter().flatten().find_map(refused) {
+            let asked = asked.iter().map(|filter| (filter.verdict(&subject), None));
+            let own = own.map(|own| (own.filter.verdict(&subject), Some(own.at)));
+            match asked.chain(own).find_map(refused) {
                 Some(reason) => found.unfit.push(Unfit { target: position, reason }),
                 None => {
                     let is_only = names.len() == 1;
@@ -374,11 +372,13 @@ impl<'q, 't> FulfilTargets<'q, 't> {
         target.stored.is_some() || (self.question.scope)(target.name) == scope
     }
 
-    /// The filter in the definition of a requirement.
-    fn defined(&mut self, definition: &RequirementDefinition<'q>) -> Option<Rc<NodeFilter<'q>>> {
-        let filter = definition.node_filter?;
-        let read = || Rc::new(NodeFilter::read(filter, &mut Diagnostics::default()));
-        Some(Rc::clone(self.defined.entry(filter.span()).or_insert_with(read)))
+    /// The filters in the definition of a requirement.
+    fn defined(&mut self, definition: &RequirementDefinition<'q>) -> Vec<Rc<NodeFilter<'q>>> {
+        let filters = definition.node_filters.iter().map(|&filter| {
+            let read = || Rc::new(NodeFilter::read(filter, &mut Diagnostics::default()));
+            Rc::clone(self.defined.entry(filter.span()).or_insert_with(read))
+        });
+        filters.collect()
     }
 
     /// The nodes of the inventory that can be selected for a node. They have to fulfil its
@@ -408,7 +408,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 continue;
             }
             let own = asked.iter().map(|own| (own.filter.verdict(&target.subject), Some(own.at)));
-            let by_relations = incoming.iter().map(|(relation, source, filter)| {
+            let by_relations = incoming.iter().map(|(relation, source, filters)| {
                 let mut capabilities = fitting(types, relation, *source, kind);
                 capabilities.retain(|name| self.sources(position, name).permits(true));
                 if capabilities.is_empty() {
@@ -421,8 +421,9 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                     return (FilterVerdict::Fails(reason), None);
                 }
                 let subject = target.subject.required(Some(relation.source), &capabilities);
-                let verdict = filter.as_ref().map(|filter| filter.verdict(&subject));
-                (verdict.unwrap_or(FilterVerdict::Holds), None)
+                let mut verdicts = filters.iter().map(|filter| filter.verdict(&subject));
+                let refusal = verdicts.find(|verdict| !matches!(verdict, FilterVerdict::Holds));
+                (refusal.unwrap_or(FilterVerdict::Holds), None)
             });
             match own.chain(by_relations).find_map(refused) {
                 Some(reason) => found.unfit.push(Unfit { target: position, reason }),

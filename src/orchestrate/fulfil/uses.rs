@@ -78,7 +78,9 @@ pub(crate) fn fitting<'t>(
         source,
         capability: named.map(|name| (&*name.value, file_of(name.span))),
     };
-    let found = fit.capabilities(target).unwrap_or_default();
+    let own = relation.relationship_type.as_ref();
+    let own = own.and_then(|name| type_named(types, Family::Relationship, name));
+    let found = fit.reachable(target, own.or_else(|| fit.relationship())).unwrap_or_default();
     found.into_iter().map(|(name, _)| name).collect()
 }
 

@@ -65,6 +65,8 @@ pub struct CapabilityDefinition<'a> {
     pub attributes: Vec<PropertyDefinition<'a>>,
     /// The node types that may use it, where the definition lists them.
     pub valid_source_types: Option<Vec<Node<'a>>>,
+    /// The relationship types that may lead to it, where the definition lists them (TOSCA 2.0).
+    pub valid_relationship_types: Option<Vec<Node<'a>>>,
     /// How often it may be used, where the definition gives bounds.
     pub occurrences: Option<Occurrences<'a>>,
 }
@@ -84,8 +86,9 @@ pub struct RequirementDefinition<'a> {
     pub relationship: Option<Node<'a>>,
     /// The interfaces that it adds to those of the relationship, or refines.
     pub interfaces: Vec<InterfaceDefinition<'a>>,
-    /// The filter that valid target nodes fulfil.
-    pub node_filter: Option<Node<'a>>,
+    /// The filters that valid target nodes fulfil. In TOSCA 2.0, those of a type add to inherited
+    /// ones.
+    pub node_filters: Vec<Node<'a>>,
     /// How often it occurs, where the definition gives bounds.
     pub occurrences: Option<Occurrences<'a>>,
 }
@@ -137,6 +140,17 @@ pub struct ArtifactDefinition<'a> {
     pub properties: Vec<Named<'a>>,
 }
 
+/// The types of what relationships connect, where TOSCA 2.0 lists them (sections 7.3 and 8.1).
+#[derive(Clone, Debug, Default)]
+pub struct ValidEnds<'a> {
+    /// The relationship types that may lead to a capability.
+    pub relationships: Option<Vec<Node<'a>>>,
+    /// The node types from which a relationship may start.
+    pub sources: Option<Vec<Node<'a>>>,
+    /// The node types to which a relationship may lead.
+    pub targets: Option<Vec<Node<'a>>>,
+}
+
 /// A type definition of any family (section 3.7). Members that types of its family cannot have are
 /// empty.
 #[derive(Clone, Debug)]
@@ -170,6 +184,8 @@ pub struct TypeDefinition<'a> {
     /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`, where the
     /// definition has one.
     pub valid_types: Option<Vec<Node<'a>>>,
+    /// The types that TOSCA 2.0 lists besides, where the definition does.
+    pub valid_ends: Option<ValidEnds<'a>>,
     /// The constraints and schemas of a data type.
     pub schema: Schema<'a>,
     /// The MIME type of an artifact type.

@@ -7,10 +7,12 @@
 use super::defined::Types;
 use super::definition::{
     ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Occurrences,
-    OperationDefinition, RequirementDefinition, TypeDefinition,
+    OperationDefinition, RequirementDefinition, TypeDefinition, ValidEnds,
 };
 use super::hierarchy::{TypeId, TypeRef};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostic::{
+    Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, TOSCA_SIMPLE_1_3, did_you_mean, listed,
+};
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::v2_0;
@@ -57,6 +59,8 @@ pub struct EffectiveType<'a> {
     /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`, where the type
     /// or an ancestor has one.
     pub valid_types: Option<Vec<Node<'a>>>,
+    /// The types that TOSCA 2.0 lists besides.
+    pub valid_ends: Option<Arc<ValidEnds<'a>>>,
     /// The constraints of a data type, including inherited ones, and its schemas.
     pub schema: Schema<'a>,
     /// Whether an ancestor is not defined, so that the type may have more members than are known.
@@ -78,6 +82,8 @@ pub struct EffectiveCapability<'a> {
     pub attributes: Parts<'a, PropertyDefinition<'a>>,
     /// The node types that may use it, where they are listed.
     pub valid_source_types: Option<Vec<Node<'a>>>,
+    /// The relationship types that may lead to it, where they are listed.
+    pub valid_relationship_types: Option<Vec<Node<'a>>>,
     /// How often it may be used, where bounds are given. Without bounds, it is used at least once
     /// and any number of times (section 3.7.2.1).
     pub occurrences: Option<Occurrences<'a>>,
@@ -131,6 +137,7 @@ pub(super) fn effective<'a>(
     effective.interface.is_open = is_open;
     effective.interface = refining.interface_parts(&effective.interface, &definition.interface);
     effective.valid_types = refining.valid_types(definition, effective.valid_types.as_deref());
+    effective.valid_ends = refining.valid_ends(definition, effective.valid_ends.as_ref());
     effective.schema = refining.data_type(&definition.schema, &effective.schema);
     refining.outputs(definition, &effective);
     effective.diagnostics = refining.diagnostics;
@@ -292,7 +299,7 @@ impl<'a> Refining<'_, 'a> {
                 message,
                 before.required.unwrap_or(refined.named.key),
                 "required here",
-                "3.6.10.6",
+                simple("3.6.10.6"),
             );
         }
         if let Some((own, fixed)) =
@@ -303,7 +310,7 @@ impl<'a> Refining<'_, 'a> {
                 format!("the {noun} `{name}` has a fixed value already"),
                 fixed,
                 "fixed here",
-                "3.6.10.6",
+                simple("3.6.10.6"),
             );
         }
         PropertyDefinition {
@@ -346,7 +353,7 @@ impl<'a> Refining<'_, 'a> {
             part(&own.entry_schema, &before.entry_schema, "entry schema"),
         );
         let of = format!("the {what}");
-        let kind = self.narrowed(Family::Data, own.kind, before.kind, &of, section);
+        let kind = self.narrowed(Family::Data, own.kind, before.kind, &of, simple(section));
         Schema {
             type_name: own.type_name,
             kind: None,
@@ -371,7 +378,7 @@ impl<'a> Refining<'_, 'a> {
                     message,
                     inherited,
                     "the range that is inherited",
-                    "3.6.3.1",
+                    simple("3.6.3.1"),
                 );
             }
         }
@@ -385,7 +392,7 @@ impl<'a> Refining<'_, 'a> {
         own: Option<Node<'a>>,
         before: Option<Node<'a>>,
         what: &str,
-        section: &'static str,
+        rule: Rule,
     ) -> Option<Node<'a>> {
         let (Some(new), Some(old)) = (own, before) else { return own.or(before) };
         match (self.known(family, new), self.known(family, old)) {
@@ -395,7 +402,7 @@ impl<'a> Refining<'_, 'a> {
                 let noun = family.noun();
                 let message =
                     format!("the {noun} `{new_name}` of {what} does not derive from `{old_name}`");
-                self.loosened(new, message, old, "the type that is inherited", section);
+                self.loosened(new, message, old, "the type that is inherited", rule);
                 before
             }
             _ => own,
@@ -416,7 +423,7 @@ impl<'a> Refining<'_, 'a> {
             .for_each(|node| self.reference(&[Family::Node], Some(*node)));
         let inherited = before.and_then(|before| before.kind);
         let of = format!("the capability `{name}`");
-        let kind = self.narrowed(Family::Capability, own.kind, inherited, &of, "3.7.2");
+        let kind = self.narrowed(Family::Capability, own.kind, inherited, &of, simple("3.7.2"));
         if kind.is_none()
             && !self.is_open
             && is_map(own.named)
@@ -435,6 +442,12 @@ impl<'a> Refining<'_, 'a> {
             base(given.map(|given| &given.properties), before.map(|before| &before.properties));
         let attributes =
             base(given.map(|given| &given.attributes), before.map(|before| &before.attributes));
+        if !is_open && v2_0::is_of(own.named.key.document()) {
+            let section = "8.2";
+            let name = format!("the type of the capability `{name}`");
+            self.refines_only(&own.properties, &properties, (&name, "property"), section);
+            self.refines_only(&own.attributes, &attributes, (&name, "attribute"), section);
+        }
         EffectiveCapability {
             kind,
             description: own.description.or(before.and_then(|before| before.description)),
@@ -451,8 +464,28 @@ impl<'a> Refining<'_, 'a> {
                 PropertyKind::Attribute,
             ),
             valid_source_types: self.sources(own, before, given),
+            valid_relationship_types: self.relationships(own, before, given),
             occurrences: own.occurrences.or(before.and_then(|before| before.occurrences)),
             is_open,
+        }
+    }
+
+    /// Reports definitions that refine nothing, where nothing may be added (TOSCA 2.0).
+    fn refines_only<D: HasName<'a>, T>(
+        &mut self,
+        own: &[D],
+        known: &Parts<'a, T>,
+        (owner, noun): (&str, &str),
+        section: &'static str,
+    ) {
+        for named in own.iter().map(HasName::named) {
+            if !known.contains_key(named.name) {
+                let message = format!("{owner} has no {noun} `{}`", named.name);
+                let error = Diagnostic::error(Code::UnknownDefinition, message);
+                let help = did_you_mean(named.name, known.keys().copied());
+                let error = error.at(named.key.span()).help_opt(help);
+                self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, section)));
+            }
         }
     }
 
@@ -468,12 +501,27 @@ impl<'a> Refining<'_, 'a> {
         match own.valid_source_types.as_deref() {
             Some(own_types) => {
                 let what = format!("the capability `{}`", own.named.name);
-                self.narrower(own_types, of_type, &what);
+                self.narrower(&[Family::Node], own_types, of_type, (&what, simple("3.7.2.4")));
                 Some(own_types)
             }
             None => before.and_then(|before| before.valid_source_types.as_deref()).or(of_type),
         }
         .map(<[_]>::to_vec)
+    }
+
+    /// The relationship types that may lead to a capability (TOSCA 2.0, section 8.2).
+    fn relationships(
+        &mut self,
+        own: &CapabilityDefinition<'a>,
+        before: Option<&EffectiveCapability<'a>>,
+        given: Option<&EffectiveType<'a>>,
+    ) -> Option<Vec<Node<'a>>> {
+        let of_type = given.and_then(|given| given.valid_ends.as_ref()?.relationships.as_deref());
+        let before = before.and_then(|before| before.valid_relationship_types.as_deref());
+        let what = format!("the capability `{}`", own.named.name);
+        let place = (&*what, Rule::new(&TOSCA_2_0, "8.2"));
+        let list = &own.valid_relationship_types;
+        self.valid_list(Family::Relationship, list, before.or(of_type), place)
     }
 
     /// Puts the parts that earlier definitions with this type added over those of the type itself.
@@ -519,19 +567,127 @@ impl<'a> Refining<'_, 'a> {
         for interface in &own.interfaces {
             self.interface(interface, None);
         }
+        let own = &match before.filter(|_| v2_0::is_of(own.named.key.document())) {
+            Some(before) => self.refined_requirement(own, before),
+            None => own.clone(),
+        };
+        if v2_0::is_of(own.named.key.document()) {
+            let capability = own.capability.or(before.and_then(|before| before.capability));
+            let relationship = own.relationship.or(before.and_then(|before| before.relationship));
+            self.may_lead(own.named, relationship, capability);
+        }
         RequirementDefinition {
             named: own.named,
             description: own.description.or(before.and_then(|before| before.description)),
             capability: own.capability.or(before.and_then(|before| before.capability)),
-            node,
+            node: own.node.or(before.and_then(|before| before.node)),
             relationship: own.relationship.or(before.and_then(|before| before.relationship)),
             interfaces: if own.interfaces.is_empty() {
                 before.map(|before| before.interfaces.clone()).unwrap_or_default()
             } else {
                 own.interfaces.clone()
             },
-            node_filter: own.node_filter.or(before.and_then(|before| before.node_filter)),
+            node_filters: match before {
+                Some(before) if own.node_filters.is_empty() => before.node_filters.clone(),
+                _ => own.node_filters.clone(),
+            },
             occurrences: own.occurrences.or(before.and_then(|before| before.occurrences)),
+        }
+    }
+
+    /// Checks that relationships of a type, or of types derived from it, can lead to capabilities of
+    /// a type (TOSCA 2.0, sections 7.3 and 8.1).
+    fn may_lead(
+        &mut self,
+        named: Named<'a>,
+        relationship: Option<Node<'a>>,
+        capability: Option<Node<'a>>,
+    ) {
+        let ends = [(Family::Relationship, relationship), (Family::Capability, capability)];
+        let known = ends.map(|(family, name)| self.defined(family, name?));
+        let [Some(relationship), Some(capability)] = known else { return };
+        let types = self.types;
+        let of_capability = types.effective(capability).valid_ends.as_deref();
+        let lists = [
+            (
+                relationship,
+                Family::Relationship,
+                of_capability.and_then(|it| it.relationships.as_deref()),
+                "8.1",
+            ),
+            (
+                capability,
+                Family::Capability,
+                types.effective(relationship).valid_types.as_deref(),
+                "7.3",
+            ),
+        ];
+        for (kind, family, valid, section) in lists {
+            let Some(valid) = valid else { continue };
+            let kind = TypeRef::Defined(kind);
+            let is_possible = valid.iter().any(|valid| {
+                let valid = self.known(family, *valid);
+                valid.is_none_or(|it| types.may_derive(kind, it) || types.may_derive(it, kind))
+            });
+            if !is_possible {
+                let [relationship, capability] =
+                    [relationship, capability].map(|id| types.definition(id).name);
+                let message = format!("no `{relationship}` can lead to a `{capability}`");
+                let error =
+                    Diagnostic::error(Code::InvalidDefinition, message).at(named.key.span());
+                let valid = listed(valid.iter().map(|it| it.text().unwrap_or_default()));
+                let help = format!("the {} is to be one of {valid}", family.noun());
+                self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, section)).help(help));
+            }
+        }
+    }
+
+    /// A requirement definition without what does not refine an earlier one (TOSCA 2.0, section 8.6).
+    /// Filters add up.
+    fn refined_requirement(
+        &mut self,
+        own: &RequirementDefinition<'a>,
+        before: &RequirementDefinition<'a>,
+    ) -> RequirementDefinition<'a> {
+        let rule = Rule::new(&TOSCA_2_0, "8.6");
+        let of = format!("the requirement `{}`", own.named.name);
+        let (types, node) = (self.types, before.node);
+        let named = types.capability_named(before.capability, node).zip(before.capability);
+        let capability = match named.zip(own.capability) {
+            Some(((name, inherited), new)) => {
+                if new.text() != Some(name) {
+                    let message = format!("{of} leads to the capability `{name}` already");
+                    self.loosened(new, message, inherited, "the capability is named here", rule);
+                }
+                Some(inherited)
+            }
+            None if types.capability_named(own.capability, own.node.or(node)).is_some() => {
+                own.capability
+            }
+            None => self.narrowed(Family::Capability, own.capability, before.capability, &of, rule),
+        };
+        let occurrences = own.occurrences.filter(|range| match before.occurrences {
+            Some(outer) if !range.is_within(&outer) => {
+                let message = format!("the range of {of} is wider than the one it refines");
+                let label = "the range that is inherited";
+                self.loosened(range.node, message, outer.node, label, rule);
+                false
+            }
+            _ => true,
+        });
+        RequirementDefinition {
+            capability,
+            node: self.narrowed(Family::Node, own.node, node, &of, rule),
+            relationship: self.narrowed(
+                Family::Relationship,
+                own.relationship,
+                before.relationship,
+                &of,
+                rule,
+            ),
+            occurrences,
+            node_filters: [&*before.node_filters, &own.node_filters].concat(),
+            ..own.clone()
         }
     }
 
@@ -569,7 +725,22 @@ impl<'a> Refining<'_, 'a> {
             ),
             is_open,
         };
+        let is_closed = kind.and_then(|kind| self.defined(Family::Interface, kind));
+        let is_closed = is_closed.is_some_and(|kind| !is_open && !self.takes_operations(kind));
+        if is_closed && v2_0::is_of(own.named.key.document()) {
+            let owner = format!("the type of the interface `{}`", own.named.name);
+            let operations = (&*owner, "operation");
+            self.refines_only(&own.operations, &base.operations, operations, "11.4");
+            let notifications = (&*owner, "notification");
+            self.refines_only(&own.notifications, &base.notifications, notifications, "11.6");
+        }
         self.interface_parts(&base, own)
+    }
+
+    /// Whether an interface type comes from version 1.3, where node types may add operations.
+    fn takes_operations(&self, kind: TypeId) -> bool {
+        const ROOT: &str = "tosca.interfaces.Root";
+        self.types.chain(kind).any(|kind| self.types.definition(kind).name == ROOT)
     }
 
     fn interface_parts(
@@ -720,24 +891,35 @@ impl<'a> Refining<'_, 'a> {
             _ => &[Family::Node, Family::Group],
         };
         own.iter().for_each(|node| self.reference(families, Some(*node)));
-        match definition.family {
-            Family::Capability => {
-                let what = format!("the capability type `{}`", definition.name);
-                self.narrower(own, before, &what);
-            }
-            Family::Group => self.homogeneous(own, families),
-            _ => {}
+        // Before TOSCA 2.0, only the sources of a capability have to be narrower.
+        if definition.family == Family::Capability || v2_0::is_of(definition.key.document()) {
+            let what = format!("the {} `{}`", definition.family.noun(), definition.name);
+            let section = match definition.family {
+                Family::Capability => "3.7.2.4",
+                Family::Relationship => "3.7.10.1",
+                Family::Group => "3.7.11.1",
+                _ => "3.7.12.1",
+            };
+            self.narrower(families, own, before, (&what, simple(section)));
+        }
+        if definition.family == Family::Group {
+            self.homogeneous(own, families);
         }
         Some(own.to_vec())
     }
 
-    /// Checks that each source of a capability derives from a valid source of the capability's
-    /// type.
-    fn narrower(&mut self, own: &[Node<'a>], valid: Option<&[Node<'a>]>, what: &str) {
+    /// Checks that each type of a list derives from one of the list that it narrows.
+    fn narrower(
+        &mut self,
+        families: &[Family],
+        own: &[Node<'a>],
+        valid: Option<&[Node<'a>]>,
+        (what, rule): (&str, Rule),
+    ) {
         let Some((first, valid)) = valid.and_then(|valid| Some((valid.first()?, valid))) else {
             return;
         };
-        let known = |node: &Node<'a>| self.known(Family::Node, *node);
+        let known = |node: &Node<'a>| families.iter().find_map(|it| self.known(*it, *node));
         // An unknown type may be an ancestor of any other.
         let Some(outer) = valid.iter().map(known).collect::<Option<Vec<_>>>() else { return };
         let fits = |node: &&Node<'a>| {
@@ -750,8 +932,43 @@ impl<'a> Refining<'_, 'a> {
                 "`{}` is none of the types that are valid for {what}",
                 node.text().unwrap_or_default()
             );
-            self.loosened(node, message, *first, "the types that are inherited", "3.7.2.4");
+            self.loosened(node, message, *first, "the types that are inherited", rule);
         }
+    }
+
+    /// The types that TOSCA 2.0 lists besides, each list narrower than the inherited one (sections
+    /// 7.3 and 8.1).
+    fn valid_ends(
+        &mut self,
+        definition: &TypeDefinition<'a>,
+        before: Option<&Arc<ValidEnds<'a>>>,
+    ) -> Option<Arc<ValidEnds<'a>>> {
+        let Some(own) = &definition.valid_ends else { return before.cloned() };
+        let what = format!("the {} `{}`", definition.family.noun(), definition.name);
+        let section = if definition.family == Family::Capability { "8.1" } else { "7.3" };
+        let place = (&*what, Rule::new(&TOSCA_2_0, section));
+        let mut list = |family, of: for<'e> fn(&'e ValidEnds<'a>) -> &'e Option<Vec<Node<'a>>>| {
+            self.valid_list(family, of(own), before.and_then(|before| of(before).as_deref()), place)
+        };
+        Some(Arc::new(ValidEnds {
+            relationships: list(Family::Relationship, |ends| &ends.relationships),
+            sources: list(Family::Node, |ends| &ends.sources),
+            targets: list(Family::Node, |ends| &ends.targets),
+        }))
+    }
+
+    /// A list of valid types, or the inherited one.
+    fn valid_list(
+        &mut self,
+        family: Family,
+        own: &Option<Vec<Node<'a>>>,
+        before: Option<&[Node<'a>]>,
+        place: (&str, Rule),
+    ) -> Option<Vec<Node<'a>>> {
+        let Some(own) = own else { return before.map(<[_]>::to_vec) };
+        own.iter().for_each(|node| self.reference(&[family], Some(*node)));
+        self.narrower(&[family], own, before, place);
+        Some(own.clone())
     }
 
     /// Checks that all members of a group belong to one hierarchy (section 3.7.11.4).
@@ -781,8 +998,79 @@ impl<'a> Refining<'_, 'a> {
 
     fn data_type(&mut self, own: &Schema<'a>, before: &Schema<'a>) -> Schema<'a> {
         self.schema_references(own);
-        let name = format!("data type `{}`", self.types.definition(self.owner).name);
-        self.schema(own, before, &name, "3.7.6")
+        let definition = self.types.definition(self.owner);
+        let name = format!("data type `{}`", definition.name);
+        let schema = self.schema(own, before, &name, "3.7.6");
+        if v2_0::is_of(definition.key.document()) {
+            self.built_in(definition, own, &schema);
+            self.units(definition);
+        }
+        schema
+    }
+
+    /// Checks a data type that derives from a built-in one (TOSCA 2.0, section 9.2).
+    fn built_in(&mut self, definition: &TypeDefinition<'a>, own: &Schema<'a>, whole: &Schema<'a>) {
+        let Some(base) = self.types.primitive(TypeRef::Defined(self.owner)) else { return };
+        let name = definition.name;
+        let has_entries = matches!(base, "list" | "map");
+        let mut wrong = Vec::new();
+        if let Some(property) = definition.properties.first() {
+            let message = format!("`{name}` derives from `{base}`, so it has no properties");
+            wrong.push((property.named.key, message));
+        }
+        if has_entries && whole.entry_schema.is_none() {
+            wrong.push((definition.key, format!("the data type `{name}` needs an `entry_schema`")));
+        }
+        for (keyname, said, fits) in [
+            ("entry_schema", &own.entry_schema, has_entries),
+            ("key_schema", &own.key_schema, base == "map"),
+        ] {
+            if said.is_some() && !fits {
+                let message = format!("`{name}` derives from `{base}`, so it has no `{keyname}`");
+                wrong.push((definition.value.get(keyname).unwrap_or(definition.key), message));
+            }
+        }
+        let keys = own.key_schema.as_ref().and_then(|keys| keys.kind).filter(|_| base == "map");
+        if let Some(keys) = keys
+            && let Some(kind) = self.known(Family::Data, keys)
+            && !self.types.may_derive(kind, TypeRef::Primitive("string"))
+        {
+            let message = format!("the keys of `{name}` have to be strings");
+            wrong.push((keys, message));
+        }
+        for (at, message) in wrong {
+            let error = Diagnostic::error(Code::InvalidDefinition, message).at(at.span());
+            self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, "9.2")));
+        }
+    }
+
+    /// Checks that a scalar type only adds units to those of its parent (TOSCA 2.0, section
+    /// 9.1.2.2).
+    fn units(&mut self, definition: &TypeDefinition<'a>) {
+        let rule = Rule::new(&TOSCA_2_0, "9.1.2.2");
+        let inherited = |keyname: &str| {
+            let mut chain = self.types.chain(self.owner).skip(1);
+            chain.find_map(|id| self.types.definition(id).value.get(keyname))
+        };
+        let mut changed = Vec::new();
+        for keyname in ["data_value_type", "unit_suffix"] {
+            let ends = definition.value.get(keyname).zip(inherited(keyname));
+            changed.extend(ends.filter(|(own, before)| own.text() != before.text()));
+        }
+        let symbols = definition.value.get("unit_symbol_map").into_iter().flat_map(Node::entries);
+        let ancestors = || {
+            let chain = self.types.chain(self.owner).skip(1);
+            chain.filter_map(|id| self.types.definition(id).value.get("unit_symbol_map"))
+        };
+        for (symbol, size) in symbols {
+            let known = symbol.text().and_then(|it| ancestors().find_map(|map| map.get(it)));
+            let ends = known.map(|before| (size, before));
+            changed.extend(ends.filter(|(own, before)| own.to_value() != before.to_value()));
+        }
+        for (own, before) in changed {
+            let message = "a derived type cannot change what its parent says of units";
+            self.loosened(own, message.to_owned(), before, "what is inherited", rule);
+        }
     }
 
     fn schema_references(&mut self, schema: &Schema<'a>) {
@@ -827,11 +1115,16 @@ impl<'a> Refining<'_, 'a> {
         message: String,
         inherited: Node<'a>,
         label: &str,
-        section: &'static str,
+        rule: Rule,
     ) {
         let error = Diagnostic::error(Code::InvalidRefinement, message).at(at.span());
-        self.diagnostics.push(error.label(inherited.span(), label).section(section));
+        self.diagnostics.push(error.label(inherited.span(), label).rule(rule));
     }
+}
+
+/// A section of TOSCA Simple Profile 1.3.
+fn simple(section: &'static str) -> Rule {
+    Rule::new(&TOSCA_SIMPLE_1_3, section)
 }
 
 /// Whether a value is a map. The grammar has reported the others already.

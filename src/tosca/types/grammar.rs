@@ -3,7 +3,7 @@
 
 use super::{
     ArtifactDefinition, CapabilityDefinition, Family, InterfaceDefinition, Named, Occurrences,
-    OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition,
+    OperationDefinition, PropertyDefinition, RequirementDefinition, TypeDefinition, ValidEnds,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, closest};
 use crate::tosca::grammar::Grammar;
@@ -70,6 +70,29 @@ impl Grammar<'_> {
         self.strings(node, keyname, shape).filter(|names| !names.is_empty())
     }
 
+    /// Reads a list of type names that only TOSCA 2.0 has. Who checks its keynames tells what is
+    /// wrong.
+    fn type_names_of_2_0<'a>(&self, node: Node<'a>, keyname: &str) -> Option<Vec<Node<'a>>> {
+        let list = node.get(keyname).filter(|_| v2_0::is_of(node.document()))?;
+        let names: Vec<_> = list.items().filter(|item| item.as_str().is_some()).collect();
+        (!names.is_empty()).then_some(names)
+    }
+
+    fn valid_ends<'a>(&self, family: Family, node: Node<'a>) -> Option<ValidEnds<'a>> {
+        let list = |of, keyname| {
+            let is_its = family == of;
+            is_its.then(|| self.type_names_of_2_0(node, keyname)).flatten()
+        };
+        let ends = ValidEnds {
+            relationships: list(Family::Capability, "valid_relationship_types"),
+            sources: list(Family::Relationship, "valid_source_node_types"),
+            targets: list(Family::Relationship, "valid_target_node_types"),
+        };
+        let ValidEnds { relationships, sources, targets } = &ends;
+        let says = [relationships, sources, targets].into_iter().any(Option::is_some);
+        says.then_some(ends)
+    }
+
     fn type_definition<'a>(&mut self, family: Family, named: Named<'a>) -> TypeDefinition<'a> {
         let shape = shape::of_type(family);
         let node = named.value;
@@ -96,6 +119,7 @@ impl Grammar<'_> {
             valid_types: family
                 .valid_types()
                 .and_then(|keyname| self.type_names(node, keyname, shape)),
+            valid_ends: self.valid_ends(family, node),
             schema: if family == Family::Data {
                 self.schema_parts(node, shape)
             } else {
@@ -222,6 +246,7 @@ impl Grammar<'_> {
             properties: self.properties(node, &CAPABILITY),
             attributes: self.attributes(node, &CAPABILITY),
             valid_source_types: self.type_names(node, "valid_source_types", &CAPABILITY),
+            valid_relationship_types: self.type_names_of_2_0(node, "valid_relationship_types"),
             occurrences: self.occurrences(node, &CAPABILITY),
         }
     }
@@ -288,7 +313,7 @@ impl Grammar<'_> {
             interfaces: relationship
                 .map(|relationship| self.interfaces(relationship, &REQUIREMENT_RELATIONSHIP))
                 .unwrap_or_default(),
-            node_filter: node.get("node_filter"),
+            node_filters: node.get("node_filter").into_iter().collect(),
             occurrences: self.occurrences(node, &REQUIREMENT),
         }
     }
@@ -344,6 +369,18 @@ impl Grammar<'_> {
                     operation.named.name
                 );
                 self.invalid(implementation, message, "3.7.5.4");
+            }
+        }
+        let outputs = interface.operations.iter().chain(&interface.notifications);
+        for output in outputs.flat_map(|operation| &operation.outputs) {
+            let is_path = output.value.kind() == NodeKind::Sequence;
+            let mapping = output.value.get("mapping").or(is_path.then_some(output.value));
+            if let Some(mapping) = mapping.filter(|it| v2_0::is_of(it.document())) {
+                let message = format!(
+                    "the output `{}` of an interface type cannot be mapped to an attribute",
+                    output.name
+                );
+                self.invalid(mapping, message, "3.7.5.4");
             }
         }
         interface

@@ -32,7 +32,7 @@ pub(crate) use defined::KeptJudgements;
 pub use defined::Types;
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Occurrences,
-    OperationDefinition, RequirementDefinition, TypeDefinition,
+    OperationDefinition, RequirementDefinition, TypeDefinition, ValidEnds,
 };
 pub use effective::{EffectiveCapability, EffectiveInterface, EffectiveType, Part, Parts};
 pub(crate) use hierarchy::TypeHierarchy;

@@ -6,7 +6,8 @@ use super::hierarchy::{TypeId, TypeRef};
 use crate::tosca::family::Family;
 use crate::tosca::v2_0;
 use crate::tosca::value::{
-    DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, Schema, UnitSize,
+    DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, ScalarNumbers, Schema,
+    UnitSize,
 };
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
@@ -29,6 +30,7 @@ pub(crate) struct TypeSchema<'t, 'a> {
     base: Option<Primitive>,
     schema: &'t Schema<'a>,
     units: Vec<UnitSize>,
+    numbers: ScalarNumbers<'t>,
     is_open: bool,
     is_secret: bool,
 }
@@ -53,6 +55,7 @@ impl<'t, 'a> Schemas<'t, 'a> {
                     .and_then(Primitive::of_any_version),
                 schema: &effective.schema,
                 units: inherited_units(self.types, id),
+                numbers: numbers(self.types, id),
                 is_open: effective.is_open,
                 is_secret: self.types.is_secret_data(id),
             }
@@ -104,6 +107,24 @@ pub(crate) fn defined_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
     units
 }
 
+/// The type of the numbers before the units of a type.
+fn numbers<'t>(types: &'t Types<'_>, id: TypeId) -> ScalarNumbers<'t> {
+    let of = |id| {
+        let body = types.definition(id).value;
+        let names = ["data_value_type", "data_type"].into_iter();
+        let name = names.filter(|_| v2_0::is_of(body.document())).find_map(|it| body.get(it))?;
+        types.resolve(Some(name.document().file()), Family::Data, name.text()?)
+    };
+    let Some(kind) = types.chain(id).find_map(of) else { return ScalarNumbers::default() };
+    ScalarNumbers {
+        are_integers: types.primitive(kind) == Some(Primitive::Integer.name()),
+        validations: match kind {
+            TypeRef::Defined(kind) => &types.effective(kind).schema.validations,
+            TypeRef::Primitive(_) => &[],
+        },
+    }
+}
+
 impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
     fn data_type(&self, name: &str) -> Option<DataTypeView<'_, 'a>> {
         self.data_type_in(None, name)
@@ -120,6 +141,7 @@ impl<'a> DataTypes<'a> for Schemas<'_, 'a> {
             key_schema: found.schema.key_schema.as_deref(),
             entry_schema: found.schema.entry_schema.as_deref(),
             units: &found.units,
+            numbers: found.numbers,
             is_open: found.is_open,
             is_secret: found.is_secret,
         })

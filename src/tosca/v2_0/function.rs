@@ -109,6 +109,19 @@ impl BuiltIn {
         self.section.starts_with("10.2.2") || self.section.starts_with("10.2.1.") && !is_number
     }
 
+    /// The name of the type of its values, where it has only one.
+    pub(crate) fn result(&self) -> Option<&'static str> {
+        match self.name {
+            "length" | "round" | "floor" | "ceil" | "node_index" | "relationship_index" => {
+                Some("integer")
+            }
+            "join" | "token" => Some("string"),
+            "quotient" => Some("float"),
+            "union" | "intersection" => Some("list"),
+            _ => self.section.starts_with("10.2.2").then_some("boolean"),
+        }
+    }
+
     /// The value of a call with these arguments, as far as they are known; `None` where it is not
     /// known.
     ///

@@ -10,9 +10,9 @@ use super::{
     Clause, DataTypeView, DataTypes, Findings, Operator, Primitive, PropertyDefinition, Schema,
     Undecided, UndecidedReason, function, function_not_map,
 };
-use crate::diagnostic::{Cite, Code, Diagnostic, Severity, did_you_mean, listed};
-use crate::tosca::v2_0::called_as_key;
-use crate::tosca::v2_0::function::amount_and_unit;
+use crate::diagnostic::{Cite, Code, Diagnostic, Rule, Severity, TOSCA_2_0, did_you_mean, listed};
+use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate};
+use crate::tosca::v2_0::{self, called, called_as_key};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -86,6 +86,13 @@ impl<'t> TypedSchema<'t> {
         (!units.is_empty()).then(|| units.iter().any(|(known, _)| known == unit))
     }
 
+    /// Whether the number of a scalar is an integer, if its type wants one.
+    fn has_number(&self, datum: Datum<'t>) -> bool {
+        let wants_integer = self.data_type.is_some_and(|data_type| data_type.numbers.are_integers);
+        let number = datum.as_str().and_then(amount_and_unit).map(|(number, _)| number);
+        !wants_integer || number.is_none_or(|number| number.parse::<i64>().is_ok())
+    }
+
     /// Whether the schema has a type that is not known, because the type or an ancestor is not
     /// defined.
     pub(super) fn is_unknown(&self) -> bool {
@@ -105,6 +112,16 @@ impl<'t> TypedSchema<'t> {
             None if !self.schema.is_typed() => function_not_map(node),
             _ => self.property(name).is_none().then_some(name),
         }
+    }
+
+    /// Whether values of a built-in type may fit.
+    fn may_be(&self, built_in: &str) -> bool {
+        let base = self.base.map(Primitive::name);
+        let is_number = matches!(
+            (built_in, self.base),
+            ("integer", Some(Primitive::Float)) | ("float", Some(Primitive::Scalar))
+        );
+        !self.schema.is_typed() || self.is_unknown() || base == Some(built_in) || is_number
     }
 
     /// The expected values, for messages.
@@ -189,7 +206,9 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     /// further.
     pub(super) fn typed(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) -> bool {
         if let Some(name) = kind.function(datum) {
-            self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
+            if !self.computed(datum, kind) {
+                self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
+            }
             return false;
         }
         if kind.is_unknown() {
@@ -226,7 +245,9 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 self.assignments(Some(datum), properties, owner);
                 self.rules(datum, kind);
             }
-            Some(Primitive::Scalar) if kind.has_unit(datum) == Some(false) => {
+            Some(Primitive::Scalar)
+                if kind.has_unit(datum) == Some(false) || !kind.has_number(datum) =>
+            {
                 self.invalid(datum, kind);
                 return false;
             }
@@ -237,6 +258,41 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 self.invalid(datum, kind);
                 return false;
             }
+        }
+        true
+    }
+
+    /// Checks the value of a call of TOSCA 2.0 (section 10.2), as far as it is known here. Returns
+    /// whether that says all.
+    fn computed(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) -> bool {
+        let node = datum.node().filter(|node| v2_0::is_of(node.document()));
+        let Some((node, (name, _))) = node.and_then(|node| Some((node, called(node)?))) else {
+            return false;
+        };
+        let rule = Rule::new(&TOSCA_2_0, BuiltIn::named(name).map_or("10.2", |it| it.section));
+        let error = |code, message| Diagnostic::error(code, message).at(node.span()).rule(rule);
+        let result = BuiltIn::named(name).and_then(BuiltIn::result);
+        let unfit = result.filter(|result| !kind.may_be(result));
+        match (evaluate(node, &|_, _| None, &|value| value), unfit) {
+            (Err(why), _) => {
+                let message = format!("`${name}` has no value: {why}");
+                self.report(error(Code::InvalidFunction.into(), message));
+            }
+            (Ok(_), Some(result)) => {
+                let message =
+                    format!("`${name}` gives a {result}, and {} is expected", kind.describe());
+                self.report(error(Code::InvalidValue.into(), message));
+            }
+            (Ok(Some(value)), None) => {
+                let mut checker = ValueChecker::new(self.types);
+                checker.value(Datum::Value(&value), kind.schema);
+                let wrong = checker.findings.diagnostics.into_iter();
+                for found in wrong.filter(|found| found.severity == Severity::Error) {
+                    let message = format!("the value of `${name}` does not fit: {}", found.message);
+                    self.report(error(found.code, message).help_opt(found.help));
+                }
+            }
+            (Ok(None), None) => return false,
         }
         true
     }
@@ -396,6 +452,13 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         let Some(schema) = definition.expected() else { return self.untyped(value) };
         self.value(value, schema);
         let Some(fixed) = definition.value else { return };
+        if v2_0::is_of(fixed.document()) {
+            let name = definition.named.name;
+            let message = format!("the property `{name}` has a fixed value, and takes no other");
+            let error = Diagnostic::error(Code::InvalidValue, message).at(value.span());
+            let error = error.rule(Rule::new(&TOSCA_2_0, "9.4")).help("leave it out");
+            return self.report(error.label(fixed.span(), "the value is fixed here"));
+        }
         match self.same(value, fixed.into(), Some(schema)) {
             Truth::Yes => {}
             Truth::Unknown(reason) => self.undecided(value, reason, Some(schema)),

@@ -3,7 +3,7 @@
 
 use super::Primitive;
 use super::datum::Datum;
-use super::timestamp::timestamp;
+use super::timestamp::{rfc_3339, timestamp};
 use super::unit::{Measure, measure};
 use super::version::Version;
 use crate::tosca::v2_0;
@@ -48,6 +48,9 @@ impl<'t> Literal<'t> {
                 Some(past_64_bits(datum).map_or(Self::Float(value), Self::Integer))
             }
             (Primitive::Boolean, Scalar::Bool(value)) => Some(Self::Boolean(value)),
+            (Primitive::Timestamp, Scalar::String(text)) if is_of_2_0(datum) => {
+                rfc_3339(text).map(Self::Timestamp)
+            }
             (Primitive::Timestamp, Scalar::String(text)) => timestamp(text).map(Self::Timestamp),
             (Primitive::Null | Primitive::Nil, Scalar::Null) => Some(Self::Null),
             (Primitive::Version, Scalar::String(_) | Scalar::Int(_) | Scalar::Float(_)) => {

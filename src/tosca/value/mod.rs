@@ -50,7 +50,7 @@ pub use datum::Datum;
 pub use primitive::Primitive;
 pub use rule::PropertyRule;
 pub(crate) use rule::RuleDemand;
-pub use schema::{DataTypeView, DataTypes, PropertyDefinition, Schema};
+pub use schema::{DataTypeView, DataTypes, PropertyDefinition, ScalarNumbers, Schema};
 pub(crate) use timestamp::timestamp;
 pub use unit::Dimension;
 pub(crate) use unit::units;

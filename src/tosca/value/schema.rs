@@ -185,10 +185,21 @@ pub struct DataTypeView<'t, 'a> {
     pub entry_schema: Option<&'t Schema<'a>>,
     /// The units of its values with their sizes, if it derives from `scalar-unit` of TOSCA 2.0.
     pub units: &'t [UnitSize],
+    /// The numbers before these units.
+    pub numbers: ScalarNumbers<'t>,
     /// Whether an ancestor is not defined, so that the valid values are not known.
     pub is_open: bool,
     /// Whether its values are secret as a whole, so that no message shows them.
     pub is_secret: bool,
+}
+
+/// The numbers of a scalar with a unit (TOSCA 2.0, section 9.1.2.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ScalarNumbers<'t> {
+    /// Whether they have to be integers.
+    pub are_integers: bool,
+    /// The validation clauses of their type.
+    pub validations: &'t [Node<'t>],
 }
 
 /// The error for a node that does not have the shape of the grammar.

@@ -67,6 +67,7 @@ impl<'a> DataTypes<'a> for Types<'a> {
         let (_, base, properties, schema) = self.0.iter().find(|(known, ..)| *known == name)?;
         Some(DataTypeView {
             units: &[],
+            numbers: ScalarNumbers::default(),
             validations: &[],
             base: *base,
             properties,

@@ -34,6 +34,28 @@ pub(crate) fn timestamp(text: &str) -> Option<Timestamp> {
     Offset::from_seconds(zone).ok()?.to_timestamp(date.ok()?).ok()
 }
 
+/// Reads a timestamp in the notation of RFC 3339, to which TOSCA 2.0 refers (section 9.1.2.1).
+pub(crate) fn rfc_3339(text: &str) -> Option<Timestamp> {
+    const DATE_AND_TIME: &str = "0000-00-00T00:00:00";
+    let (start, rest) = text.split_at_checked(DATE_AND_TIME.len())?;
+    let has_shape = |text: &str, shape: &str| {
+        text.len() == shape.len()
+            && text.bytes().zip(shape.bytes()).all(|(byte, of_shape)| match of_shape {
+                b'0' => byte.is_ascii_digit(),
+                of_shape => byte.eq_ignore_ascii_case(&of_shape),
+            })
+    };
+    let zone = match rest.strip_prefix('.') {
+        Some(fraction) => fraction.trim_start_matches(|digit: char| digit.is_ascii_digit()),
+        None => rest,
+    };
+    let has_zone = ["Z", "+00:00", "-00:00"].iter().any(|shape| has_shape(zone, shape));
+    let has_fraction = !rest.starts_with('.') || rest.len() > zone.len() + 1;
+    // The reader below knows capital letters only.
+    let is_one = has_shape(start, DATE_AND_TIME) && has_zone && has_fraction;
+    is_one.then(|| timestamp(&text.to_ascii_uppercase()))?
+}
+
 fn narrow<T: TryFrom<i32>>(number: i32) -> Option<T> {
     T::try_from(number).ok()
 }

@@ -18,8 +18,9 @@ pub(crate) type UnitSize = (String, Option<String>);
 impl<'t> ValueChecker<'t, '_> {
     /// Checks a value against all validation clauses of its schema and of the schema's type.
     pub(super) fn validations(&mut self, datum: Datum<'t>, kind: &TypedSchema<'t>) {
+        let numbers = kind.data_type.map(|data_type| data_type.numbers).unwrap_or_default();
         let mut validations = kind.validations().peekable();
-        if validations.peek().is_none() {
+        if validations.peek().is_none() && numbers.validations.is_empty() {
             return;
         }
         let value = datum.to_value();
@@ -28,22 +29,36 @@ impl<'t> ValueChecker<'t, '_> {
             return;
         }
         let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
+        let number = value.as_str().and_then(|text| decimal(amount_and_unit(text)?.0));
         let value = in_base_unit(value, units);
-        for clause in validations {
-            match validated(*clause, &value, units) {
-                Ok(Some(Value::Bool(true))) => {}
-                Ok(Some(Value::Bool(false))) => self.violates(datum, *clause),
-                Ok(_) => {
-                    let name = v2_0::called(*clause).map_or("", |(name, _)| name);
-                    self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
-                }
-                Err(why) => {
-                    let message =
-                        format!("the validation of {} has no value: {why}", datum.shown());
-                    let warning = Diagnostic::warning(Code::InvalidFunction, message);
-                    let warning = warning.at(clause.span()).rule(Rule::new(&TOSCA_2_0, "9.10"));
-                    self.report(warning);
-                }
+        validations.for_each(|clause| self.validation(datum, kind, *clause, &value));
+        if let Some(number) = number {
+            let number = Value::Number(number.number());
+            numbers.validations.iter().for_each(|clause| {
+                self.validation(datum, kind, *clause, &number);
+            });
+        }
+    }
+
+    fn validation(
+        &mut self,
+        datum: Datum<'t>,
+        kind: &TypedSchema<'t>,
+        clause: Node<'t>,
+        value: &Value,
+    ) {
+        let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
+        match validated(clause, value, units) {
+            Ok(Some(Value::Bool(true))) => {}
+            Ok(Some(Value::Bool(false))) => self.violates(datum, clause),
+            Ok(_) => {
+                let name = v2_0::called(clause).map_or("", |(name, _)| name);
+                self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
+            }
+            Err(why) => {
+                let message = format!("the validation of {} has no value: {why}", datum.shown());
+                let warning = Diagnostic::warning(Code::InvalidFunction, message);
+                self.report(warning.at(clause.span()).rule(Rule::new(&TOSCA_2_0, "9.10")));
             }
         }
     }

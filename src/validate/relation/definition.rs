@@ -18,7 +18,7 @@ impl Checker<'_, '_> {
                 if let Some(effective) = self.requirement_definition(id, own.named.name) {
                     self.relationship_interfaces(own, effective);
                 }
-                if let Some(filter) = own.node_filter {
+                for &filter in &own.node_filters {
                     let target = self
                         .requirement_definition(id, own.named.name)
                         .and_then(|effective| effective.node);

@@ -9,6 +9,7 @@ mod allocation;
 mod cycle;
 mod definition;
 mod grammar;
+mod indexed;
 mod occurrence;
 mod target;
 mod template;
@@ -69,6 +70,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn relation(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) {
         self.requirement_grammar(relation);
+        self.indexed_target(relation);
         let named = self.relationship_types(relation, templates);
         for (kind, when) in &named {
             self.relationship_values(relation, *kind, when, templates);

@@ -5,9 +5,11 @@ use super::super::checker::Checker;
 use super::super::filter::FilteredNode;
 use super::super::judged::stands_for_several;
 use super::AssignmentCase;
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed};
+use crate::diagnostic::{
+    Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, TOSCA_SIMPLE_1_3, did_you_mean, listed,
+};
 use crate::tosca::filter::NodeFilter;
-use crate::tosca::fit::{Misfit, NamedCapability, RequirementFit};
+use crate::tosca::fit::{Misfit, NamedCapability, RelationshipMisfit, RequirementFit};
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::{Family, RequirementDefinition, TypeId, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
@@ -119,25 +121,69 @@ impl<'c, 'a> Checker<'c, 'a> {
             Ok(capabilities) => capabilities,
             Err(error) => return self.report_when(when, &[], error),
         };
+        let fit = self.requirement_fit(case);
         for (kind, of_type) in &case.relationships {
-            let Some(valid) = self.types.effective(*kind).valid_types.as_deref() else { continue };
-            if !capabilities
-                .iter()
-                .any(|(_, capability)| self.is_among(Family::Capability, capability.kind, valid))
-            {
-                let (own, target) =
-                    (self.types.definition(*kind).name, self.types.definition(target).name);
-                let names: Vec<_> = capabilities.iter().map(|(name, _)| *name).collect();
-                let message = format!(
-                    "`{own}` cannot lead to the capability `{}` of `{target}`",
-                    names.join("` or `")
-                );
-                let error = Diagnostic::error(Code::IncompatibleRequirement, message)
-                    .at(case.at("relationship"));
-                let error =
-                    error.section("3.7.10.1").help(format!("it leads to {}", listed_types(valid)));
+            let misfit = |(_, capability): &NamedCapability<'c>| {
+                fit.relationship_misfit(*kind, target, capability)
+            };
+            let misfits: Option<Vec<_>> = capabilities.iter().map(misfit).collect();
+            if let Some(misfit) = misfits.and_then(|misfits| misfits.first().copied()) {
+                let ends = (*kind, target);
+                let error = self.relationship_error(case, ends, &capabilities, misfit);
                 self.report_when(&[when, of_type].concat(), &[], error);
             }
+        }
+    }
+
+    /// The error that a relationship of a type cannot lead to any of these capabilities of a type.
+    fn relationship_error(
+        &self,
+        case: &AssignmentCase<'_, 'c, 'a>,
+        (kind, target): (TypeId, TypeId),
+        capabilities: &[NamedCapability<'_>],
+        misfit: RelationshipMisfit<'_>,
+    ) -> Diagnostic {
+        let name = |id| self.types.definition(id).name;
+        let (own, source, target) = (name(kind), name(case.source), name(target));
+        let names: Vec<_> = capabilities.iter().map(|(name, _)| *name).collect();
+        let names = names.join("` or `");
+        let (message, help, rule) = match misfit {
+            RelationshipMisfit::Capability(valid) => (
+                format!("`{own}` cannot lead to the capability `{names}` of `{target}`"),
+                format!("it leads to {}", listed_types(valid)),
+                Rule::new(&TOSCA_SIMPLE_1_3, "3.7.10.1"),
+            ),
+            RelationshipMisfit::Target(valid) => (
+                format!("`{own}` cannot lead to a `{target}`"),
+                format!("it leads to {}", listed_types(valid)),
+                Rule::new(&TOSCA_2_0, "7.3"),
+            ),
+            RelationshipMisfit::Source(valid) => (
+                format!("`{own}` cannot start from a `{source}`"),
+                format!("it starts from {}", listed_types(valid)),
+                Rule::new(&TOSCA_2_0, "7.3"),
+            ),
+            RelationshipMisfit::Relationship(valid) => (
+                format!("the capability `{names}` of `{target}` is not for `{own}`"),
+                format!("it is for {}", listed_types(valid)),
+                Rule::new(&TOSCA_2_0, "8.1"),
+            ),
+        };
+        let error = Diagnostic::error(Code::IncompatibleRequirement, message);
+        error.at(case.at("relationship")).rule(rule).help(help)
+    }
+
+    fn requirement_fit<'s>(
+        &'s self,
+        case: &AssignmentCase<'s, 'c, 'a>,
+    ) -> RequirementFit<'s, 'c, 'c> {
+        let named = case.relation.requirement.declared.value.get("capability");
+        let named = named.filter(|named| named.as_str().is_some());
+        RequirementFit {
+            types: self.types,
+            definition: case.definition,
+            source: case.source,
+            capability: named.and_then(|named| Some((named.text()?, Some(named.span().file)))),
         }
     }
 
@@ -154,13 +200,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let named = case.relation.requirement.declared.value.get("capability");
         let named = named.filter(|named| named.as_str().is_some());
-        let fit = RequirementFit {
-            types: self.types,
-            definition: case.definition,
-            source: case.source,
-            capability: named.and_then(|named| Some((named.text()?, Some(named.span().file)))),
-        };
-        let misfit = match fit.capabilities(target) {
+        let misfit = match self.requirement_fit(case).capabilities(target) {
             Ok(found) => return Ok(found),
             Err(misfit) => misfit,
         };
@@ -221,18 +261,6 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         })
     }
-
-    /// Whether a named type derives from another. An unknown name is reported where it is written,
-    /// and counts as derived.
-    fn is_a(&self, family: Family, name: Option<Node<'_>>, ancestor: TypeId) -> bool {
-        self.defined(family, name).is_none_or(|kind| self.may_derive(kind, ancestor))
-    }
-
-    fn is_among(&self, family: Family, name: Option<Node<'_>>, valid: &[Node<'_>]) -> bool {
-        valid.iter().any(|valid| {
-            self.defined(family, Some(*valid)).is_none_or(|valid| self.is_a(family, name, valid))
-        })
-    }
 }
 
 /// The filters that this target of an assignment has to fulfil. In TOSCA 2.0, that of the assignment
@@ -245,7 +273,7 @@ fn filters<'n>(
     let may_choose = stands_for_several(target) || AssignedCount::read(body).min == 0;
     let own = body.get("node_filter");
     let own = own.filter(|it| v2_0::is_of(it.document()) && !may_choose);
-    case.definition.node_filter.into_iter().chain(own)
+    case.definition.node_filters.iter().copied().chain(own)
 }
 
 /// The place where the target is named, or the name of the requirement if no target is.

@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0::function::{BuiltIn, FUNCTIONS};
 use crate::tosca::v2_0::{called, called_as_key, function_name};
-use crate::tosca::value::{DataTypes, Schema, check_value};
+use crate::tosca::value::{DataTypes, Primitive, Schema, check_value};
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
@@ -16,6 +16,8 @@ pub(super) struct DeclaredFunctions<'t, 'a, 'd> {
     scopes: Scopes,
     /// The declarations by name, each with the position of its file.
     declared: FxHashMap<&'d str, Vec<(usize, Node<'d>)>>,
+    /// The declarations in service templates, which may refine others.
+    refining: FxHashMap<&'d str, Vec<(usize, Node<'d>)>>,
 }
 
 impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
@@ -26,24 +28,83 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
         types: &'t dyn DataTypes<'a>,
     ) -> Self {
         let files: Vec<FileId> = documents.iter().map(|document| document.file()).collect();
-        let mut declared: FxHashMap<_, Vec<_>> = FxHashMap::default();
-        for (position, document) in documents.iter().enumerate() {
-            let root = document.root();
-            let places = [Some(root), root.get("topology_template")];
-            let all = places.into_iter().flatten().filter_map(|it| it.get("functions"));
-            for (key, definition) in all.flat_map(Node::entries) {
-                let name = key.text().unwrap_or_default();
-                declared.entry(name).or_default().push((position, definition));
+        let of = |place: fn(Node<'d>) -> Option<Node<'d>>| {
+            let mut all: FxHashMap<_, Vec<_>> = FxHashMap::default();
+            for (position, document) in documents.iter().enumerate() {
+                let functions = place(document.root()).and_then(|it| it.get("functions"));
+                for (key, definition) in functions.into_iter().flat_map(Node::entries) {
+                    let name = key.text().unwrap_or_default();
+                    all.entry(name).or_default().push((position, definition));
+                }
             }
-        }
-        Self { types, scopes: Scopes::of(&files, links), declared }
+            all
+        };
+        let declared = of(Some);
+        let refining = of(|root| root.get("topology_template"));
+        Self { types, scopes: Scopes::of(&files, links), declared, refining }
     }
 
-    /// The declaration that a name in a file means; behind the namespace of an import, one of the
-    /// imported file.
-    fn find(&self, file: FileId, name: &str) -> Option<Node<'d>> {
-        let known = |name: &str| self.declared.get(name).into_iter().flatten().copied();
-        self.scopes.find(Some(file), name, known)
+    /// The signatures of the function that a name in a file means; behind the namespace of an import,
+    /// one of the imported file. Those that a service template adds come last (section 10.4).
+    fn find(&self, file: FileId, name: &str) -> Option<Vec<Node<'d>>> {
+        let [declared, refining] = [&self.declared, &self.refining].map(|all| {
+            let known = |name: &str| all.get(name).into_iter().flatten().copied();
+            self.scopes.find(Some(file), name, known)
+        });
+        let mut signatures: Vec<_> = declared.into_iter().flat_map(signatures).collect();
+        let more = refining.into_iter().flat_map(self::signatures).skip(signatures.len());
+        let more: Vec<_> = more.collect();
+        signatures.extend(more);
+        declared.or(refining).map(|_| signatures)
+    }
+
+    /// Checks the types in signatures, and that service templates only refine how functions are
+    /// implemented.
+    pub(super) fn definitions(&self, found: &mut Vec<Diagnostic>) {
+        for definition in self.declared.values().chain(self.refining.values()).flatten() {
+            for schema in signatures(definition.1).flat_map(schemas) {
+                self.schema_type(schema, found);
+            }
+        }
+        for (name, (_, definition)) in
+            self.refining.iter().flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
+        {
+            let file = definition.document().file();
+            let known = |name: &str| self.declared.get(name).into_iter().flatten().copied();
+            let declared = self.scopes.find(Some(file), name, known);
+            let pairs = signatures(*definition).zip(declared.into_iter().flat_map(signatures));
+            for (keyname, own, before) in pairs.flat_map(|(own, before)| {
+                CALLED.map(|keyname| (keyname, own.get(keyname), before.get(keyname)))
+            }) {
+                let Some(own) = own else { continue };
+                if before.map(Node::to_value) != Some(own.to_value()) {
+                    let message = format!(
+                        "a service template cannot change the `{keyname}` of the function `{name}`"
+                    );
+                    let error = Diagnostic::error(Code::InvalidRefinement, message).at(own.span());
+                    let help = "change only its `implementation`, or add a signature at the end";
+                    found.push(by(error.help(help), "10.4"));
+                }
+            }
+        }
+    }
+
+    /// Reports a type that is not defined.
+    fn schema_type(&self, schema: Node<'_>, found: &mut Vec<Diagnostic>) {
+        let kind = schema.as_str().map(|_| schema).or_else(|| schema.get("type"));
+        if let Some((kind, name)) = kind.and_then(|kind| Some((kind, kind.as_str()?))) {
+            let is_known = Primitive::of_2_0(name).is_some()
+                || self.types.data_type_in(Some(kind.document().file()), name).is_some();
+            if !is_known {
+                let message = format!("there is no data type `{name}`");
+                found.push(by(
+                    Diagnostic::error(Code::UnknownType, message).at(kind.span()),
+                    "10.4",
+                ));
+            }
+        }
+        let parts = ["key_schema", "entry_schema"].into_iter().filter_map(|part| schema.get(part));
+        parts.for_each(|part| self.schema_type(part, found));
     }
 
     /// What files see of each other.
@@ -95,7 +156,7 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
             _ => 1,
         });
         let bounds = match self.find(at.document().file(), name) {
-            Some(definition) => match self.refused(definition, arguments) {
+            Some(signatures) => match self.refused(&signatures, arguments) {
                 Some(refused) => return found.push(refused_call(at, name, &refused)),
                 None => return,
             },
@@ -141,13 +202,12 @@ fn refused_call(at: Node<'_>, name: &str, why: &str) -> Diagnostic {
 impl DeclaredFunctions<'_, '_, '_> {
     /// Why no signature of a function takes these arguments; `None` if one takes them. Signatures
     /// are tried in order.
-    fn refused(&self, definition: Node<'_>, arguments: Option<Node<'_>>) -> Option<String> {
+    fn refused(&self, signatures: &[Node<'_>], arguments: Option<Node<'_>>) -> Option<String> {
         let arguments: Vec<_> = match arguments {
             Some(list) if list.kind() == NodeKind::Sequence => list.items().collect(),
             one => one.into_iter().collect(),
         };
-        let signatures = definition.get("signatures")?.items();
-        let mut refusals = signatures.map(|signature| self.refusal(signature, &arguments));
+        let mut refusals = signatures.iter().map(|signature| self.refusal(*signature, &arguments));
         // A function without signatures is wrong in another place.
         let first = refusals.next()??;
         refusals.all(|refusal| refusal.is_some()).then_some(first)
@@ -175,6 +235,21 @@ impl DeclaredFunctions<'_, '_, '_> {
             Some(wrong.message)
         })
     }
+}
+
+/// The keynames of a signature that say how it is called.
+const CALLED: [&str; 4] = ["arguments", "optional_arguments", "variadic", "result"];
+
+/// The signatures of a declaration.
+fn signatures(definition: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    definition.get("signatures").into_iter().flat_map(Node::items)
+}
+
+/// The schemas in a signature.
+fn schemas(signature: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let listed = ["arguments", "optional_arguments"].into_iter();
+    let listed = listed.filter_map(move |keyname| signature.get(keyname)).flat_map(Node::items);
+    listed.chain(signature.get("result"))
 }
 
 fn counted(least: usize, most: usize, is_variadic: bool) -> String {

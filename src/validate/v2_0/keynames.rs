@@ -76,6 +76,20 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         self.found.extend(found.into_iter().map(KeynameFinding::from));
     }
 
+    /// Checks a value, in which some functions have no meaning.
+    fn value(&mut self, value: Node<'_>, entity: &ElementGrammar) {
+        self.calls(value);
+        let is_of_node = matches!(entity.kind, EntityKind::NodeTemplate | EntityKind::NodeType);
+        let of_relationship = is_of_node.then_some(("relationship_index", "in a relationship"));
+        for (name, place) in of_relationship.into_iter().chain([("value", "in a `validation`")]) {
+            if let Some(call) = call_of(value, name) {
+                let message = format!("`${name}` has a meaning {place} only");
+                let error = Diagnostic::error(Code::InvalidFunction, message);
+                self.push(call, error, BuiltIn::named(name).map_or("10.2", |it| it.section));
+            }
+        }
+    }
+
     fn push(&mut self, at: Node<'_>, error: Diagnostic, section: &'static str) {
         self.found.push(by(error.at(at.span()), section).into());
     }
@@ -159,7 +173,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             && (place == KeynamePlace::Refining
                 || entity.keynames.iter().all(|keyname| !keyname.mandatory));
         match entity.short.iter().find(|short| fits(short)) {
-            Some(Short::Value) => self.calls(node),
+            Some(Short::Value) => self.value(node, entity),
             Some(Short::Text | Short::Type | Short::List) => {}
             None if is_empty => {}
             None => {
@@ -199,18 +213,19 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
                     self.word(item, name, words, entity.section);
                 }
             }
-            KeynameContent::Value => self.calls(node),
+            KeynameContent::Value if name == "validation" => self.calls(node),
+            KeynameContent::Value => self.value(node, entity),
             KeynameContent::Values | KeynameContent::Named(_) if self.has_alternatives(node) => {
                 for (key, body) in node.items().flat_map(Node::entries) {
                     match keyname.holds {
                         KeynameContent::Named(below) => self.element(key, body, below, place),
-                        _ => self.calls(body),
+                        _ => self.value(body, entity),
                     }
                 }
             }
             KeynameContent::Values => {
                 if called(node).is_none() && self.is_map(node, &wrong) {
-                    node.entries().for_each(|(_, value)| self.calls(value));
+                    node.entries().for_each(|(_, value)| self.value(value, entity));
                 }
             }
             KeynameContent::Type
@@ -361,6 +376,15 @@ fn may_be_truth(node: Node<'_>) -> bool {
         Some((name, _)) => BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth),
         None => node.as_bool().is_some() || node.is_null(),
     }
+}
+
+/// The first call of a function in a value.
+fn call_of<'n>(value: Node<'n>, name: &str) -> Option<Node<'n>> {
+    if called(value).is_some_and(|(function, _)| function == name) {
+        return Some(value);
+    }
+    let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
+    parts.find_map(|part| call_of(part, name))
 }
 
 /// Whether a map has a keyname, as its author wrote it.

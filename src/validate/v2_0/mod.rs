@@ -28,6 +28,9 @@ pub(super) fn check(
     }
     let schemas = Schemas::new(types);
     let functions = DeclaredFunctions::of(documents, links, &schemas);
+    let mut wrong = Vec::new();
+    functions.definitions(&mut wrong);
+    found.extend(wrong.into_iter().map(KeynameFinding::from));
     for document in documents.iter().filter(|document| v2_0::is_of(document)) {
         KeynameChecker::new(&functions, document, &mut found).file(document.root());
         reserved(document, &mut found);

@@ -442,11 +442,11 @@ impl<'a> Linking<'_, '_, 'a> {
     ) -> Option<FilterReason> {
         let requirements = source.kind.map(|kind| &self.types.effective(kind).requirements);
         let part = requirements.and_then(|all| all.get(&*source.assignments[wanted.position].name));
-        let defined = part.and_then(|part| part.definition.node_filter);
+        let defined = part.map_or(&[][..], |part| &part.definition.node_filters);
         let own = relation.and_then(|id| self.filters.get(&FilterOwner::Relation(*id)));
         let relation = relation.map(|&id| self.topology.relation(id));
         let allocating = relation.filter(|it| !it.allocation.is_empty() && wanted.nodes.is_some());
-        if defined.is_none() && own.is_none() && allocating.is_none() {
+        if defined.is_empty() && own.is_none() && allocating.is_none() {
             return None;
         }
         let &id = self.named.nodes.get(target)?;
@@ -480,7 +480,7 @@ impl<'a> Linking<'_, '_, 'a> {
         };
         // Validating reports errors in how filters are written.
         let read = |filter| NodeFilter::read(filter, &mut Diagnostics::default());
-        let by_definition = || refused(&read(defined?), defined?.span());
+        let by_definition = || defined.iter().find_map(|it| refused(&read(*it), it.span()));
         own.and_then(|own| refused(&own.filter, own.at)).or_else(by_definition)
     }
 

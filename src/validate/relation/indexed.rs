@@ -1,0 +1,74 @@
+//! Checks targets that are one of several nodes of a template (TOSCA 2.0, section 8.7.1).
+
+use super::super::checker::Checker;
+use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
+use crate::tosca::requirement::{self, AssignedCount};
+use crate::tosca::v2_0;
+use crate::variability::graph::{NodeElement, RelationElement};
+use cuvee_text::yaml::{Node, NodeKind};
+
+impl<'a> Checker<'_, 'a> {
+    /// Checks the index of a target, and that a template has as many nodes as targets are wanted.
+    pub(super) fn indexed_target(&self, relation: &RelationElement<'a>) {
+        let body = relation.requirement.declared.value;
+        if !v2_0::is_of(body.document()) {
+            return;
+        }
+        let is_list = |node: &Node<'_>| node.kind() == NodeKind::Sequence;
+        let named = if is_list(&body) { Some(body) } else { body.get("node") };
+        let target = relation.target.map(|target| self.graph.node(target));
+        let count = AssignedCount::read(body);
+        let wrong = match (named.filter(is_list), target) {
+            (Some(list), target) => self.indexed(list, target, count).map(|why| (list, why)),
+            (None, Some(node)) => named.zip(few(node, count)),
+            (None, None) => None,
+        };
+        if let Some((at, message)) = wrong {
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(at.span());
+            self.report(relation.id, error.rule(Rule::new(&TOSCA_2_0, "8.7.1")));
+        }
+    }
+
+    /// What is wrong with a list of the name of a template and an index.
+    fn indexed(
+        &self,
+        list: Node<'_>,
+        target: Option<&NodeElement<'_>>,
+        wanted: AssignedCount,
+    ) -> Option<String> {
+        let items: Vec<_> = list.items().collect();
+        let &[name, index] = &items[..] else {
+            return Some("a target is a name, or a list of a name and an index".to_owned());
+        };
+        let Some(target) = target else {
+            let name = name.text().unwrap_or_default();
+            return Some(format!("only a node template has an index, and `{name}` is none"));
+        };
+        if v2_0::called(index).is_some() {
+            return None;
+        }
+        let Some(index) = requirement::count(index) else {
+            return Some(format!("an index is a number from 0 up, not {}", index.describe()));
+        };
+        if wanted.min > 1 {
+            return Some(format!("{} targets are wanted, and one node is named", wanted.min));
+        }
+        let there = number_of(target).filter(|there| *there <= index && wanted.min > 0)?;
+        Some(format!("there is no node {index} of this template, which stands for {there}"))
+    }
+}
+
+/// Why a template cannot be the target of as many relations as are wanted.
+fn few(target: &NodeElement<'_>, wanted: AssignedCount) -> Option<String> {
+    let there = number_of(target).filter(|there| *there < wanted.min && wanted.min > 1)?;
+    Some(format!(
+        "{} different targets are wanted, and this template stands for {there}",
+        wanted.min
+    ))
+}
+
+/// How many nodes a template stands for, if its number is written.
+fn number_of(node: &NodeElement<'_>) -> Option<u64> {
+    let count = node.template.declared.value.get("instance_count");
+    count.map_or(Some(1), requirement::count)
+}
