@@ -2,6 +2,7 @@
 //! 3.6.25).
 
 use super::checker::Checker;
+use super::function::{Reached, ReachedNode, ReachedRelationship};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_constraint_definition};
@@ -57,6 +58,22 @@ impl<'c, 'a> Subject<'c, 'a> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
+    /// What `SELF` means in an expression about a target, if that is one entity of one type.
+    pub(super) fn reached(&self, subject: &Subject<'c, 'a>) -> Reached<'c> {
+        let ([AssertedEntity { kind, .. }], []) = (&subject.entities[..], &subject.groups[..])
+        else {
+            return Reached::Unknown;
+        };
+        match self.types.definition(*kind).family {
+            Family::Node => Reached::Node(ReachedNode { kind: *kind, template: None }),
+            Family::Relationship => Reached::Relationship(ReachedRelationship {
+                kind: Some(*kind),
+                ..ReachedRelationship::default()
+            }),
+            _ => Reached::Unknown,
+        }
+    }
+
     /// The subject of a node: the node with each of its types.
     pub(super) fn node_subject(&self, node: &NodeElement<'a>) -> Subject<'c, 'a> {
         let body = Some(node.template.declared.value);

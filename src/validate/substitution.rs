@@ -2,6 +2,7 @@
 
 use super::activity::Workflows;
 use super::checker::Checker;
+use super::function::{Reached, ReachedNode};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::tosca::requirement::{bounds, times};
 use crate::tosca::substitution::{
@@ -62,6 +63,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         workflows: &Workflows<'a>,
     ) {
         let schema = self.schemas.of(kind);
+        if let Some(filter) = substitution.node.get("substitution_filter") {
+            self.paths(Reached::Node(ReachedNode { kind, template: None }), filter);
+        }
         for mapping in &substitution.properties {
             match self.mapped(mapping, &schema.properties, kind, "property", "3.8.8.1") {
                 Some(definition) => self.property_mapping(mapping, definition),

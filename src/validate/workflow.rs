@@ -3,6 +3,7 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::Subject;
+use super::function::Reached;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::Family;
@@ -13,6 +14,11 @@ use crate::variability::graph::Target;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
+
+/// A condition of TOSCA 2.0, which is an expression.
+fn of_2_0<'a>(element: Node<'a>, keyname: &str) -> Option<Node<'a>> {
+    element.get(keyname).filter(|_| v2_0::is_of(element.document()))
+}
 
 /// An edge between steps: the following step, and the place that names it.
 type StepEdge = (usize, Span);
@@ -46,12 +52,18 @@ impl<'a> Checker<'_, 'a> {
                 .into_iter()
                 .for_each(|subject| self.assertions(&precondition.condition, &subject));
         }
+        if let Some(condition) = of_2_0(workflow.named.value, "precondition") {
+            self.paths(Reached::Unknown, condition);
+        }
         for step in &workflow.steps {
             let subject = step
                 .target
                 .map(|target| self.subject(target, step.relationship, "3.6.27.1"))
                 .unwrap_or_default();
             self.assertions(&step.filter, &subject);
+            if let Some(filter) = of_2_0(step.named.value, "filter") {
+                self.paths(self.reached(&subject), filter);
+            }
             self.activities(&step.activities, &subject, workflows);
             self.step_host(step, &subject);
         }

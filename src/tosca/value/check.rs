@@ -279,8 +279,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 self.report(error(Code::InvalidFunction.into(), message));
             }
             (Ok(_), Some(result)) => {
-                let message =
-                    format!("`${name}` gives a {result}, and {} is expected", kind.describe());
+                let got = Primitive::of_2_0(result).map_or(result, Primitive::describe);
+                let message = format!("`${name}` gives {got}, and {} is expected", kind.describe());
                 self.report(error(Code::InvalidValue.into(), message));
             }
             (Ok(Some(value)), None) => {

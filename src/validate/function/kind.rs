@@ -45,6 +45,14 @@ pub(super) enum Fit {
 /// The greatest depth to which types that contain themselves are compared.
 const DEPTH: usize = 16;
 
+impl ValueType {
+    /// The type of a list of values of a type.
+    pub(super) fn list_of(entry: Self) -> Self {
+        let kind = TypeRef::Primitive(Primitive::List.name());
+        Self { kind, constrained: false, entry: Some(Box::new(entry)) }
+    }
+}
+
 impl<'c> Checker<'c, '_> {
     /// The type that a schema declares; `None` if it is not defined.
     pub(in crate::validate) fn declared_type(&self, schema: &Schema<'_>) -> Option<ValueType> {

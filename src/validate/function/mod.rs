@@ -6,6 +6,7 @@
 //! only if it cannot be anything else.
 
 mod kind;
+mod path;
 mod target;
 
 use super::checker::Checker;
@@ -19,6 +20,7 @@ use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use kind::{Fit, KnownValue, ValueType};
+pub(super) use path::{Reached, ReachedNode, ReachedRelationship};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use target::ConditionalValue;
@@ -179,9 +181,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         if value.kind() == NodeKind::Scalar || !self.counts(site.from) {
             return;
         }
+        if let Some((call, answers)) = self.asked(site.entity, value) {
+            let (_, path) = v2_0::called(value).unwrap_or_default();
+            path.into_iter().flat_map(Node::items).for_each(|step| self.search(site, step));
+            self.answered(site, &call, answers);
+            return;
+        }
         let is_call = function_not_map(value).is_some() || self.is_expected(value);
-        let leads_on = asked_path(value).is_none_or(|path| self.leads_on(site, path));
-        if is_call && leads_on && Call::read(value).is_some() {
+        if is_call && Call::read(value).is_some() {
             self.call(site, value);
         } else {
             value
@@ -206,14 +213,24 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             None => return Vec::new(),
         };
-        let mut answers = self.answers(site, &call);
+        let answers = self.answers(site, &call);
+        self.answered(site, &call, answers)
+    }
+
+    /// Reports what is wrong with the possible results of a call, and returns them.
+    fn answered(
+        &self,
+        site: &FunctionSite,
+        call: &Call<'a>,
+        mut answers: Vec<ConditionalValue>,
+    ) -> Vec<ConditionalValue> {
         for ConditionalValue { when, outcome } in &mut answers {
             when.push(site.from);
             if let Err(error) = outcome {
                 self.report_when(when, &[], error.clone());
             }
         }
-        self.fits_expected(site, &call, &answers);
+        self.fits_expected(site, call, &answers);
         answers
     }
 
@@ -389,14 +406,6 @@ impl<'c, 'a> Checker<'c, 'a> {
             .at(call.node.span())
             .section(call.function.section())
     }
-}
-
-/// The path of a call of TOSCA 2.0 that asks for something of a node.
-fn asked_path(value: Node<'_>) -> Option<Node<'_>> {
-    const ASKING: [&str; 4] =
-        ["get_property", "get_attribute", "get_artifact", "available_allocation"];
-    let (name, path) = v2_0::called(value).filter(|_| v2_0::is_of(value.document()))?;
-    path.filter(|_| ASKING.contains(&name))
 }
 
 fn undecidable(call: &Call<'_>, fit: Fit) -> Diagnostic {

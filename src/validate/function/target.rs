@@ -3,7 +3,7 @@
 use super::super::checker::Checker;
 use super::FunctionSite;
 use super::kind::KnownValue;
-use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::v2_0;
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
@@ -47,7 +47,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Resolves a name, or a keyword where it has a meaning (section 4.1), to an entity.
     pub(super) fn entity(
         &self,
-        site: &FunctionSite,
+        own: Option<ElementId>,
         call: &Call<'_>,
         name: Name<'_>,
     ) -> Result<ReferredEntity, Diagnostic> {
@@ -68,9 +68,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 return Err(error.section("4.1").help(help));
             }
         }
-        let kind = site.entity.map(|id| self.graph.element(id).kind);
-        let slot = site.entity.map_or(0, |id| self.graph.element(id).slot);
-        match (name.text, kind, site.entity) {
+        let kind = own.map(|id| self.graph.element(id).kind);
+        let slot = own.map_or(0, |id| self.graph.element(id).slot);
+        match (name.text, kind, own) {
             ("SELF", _, Some(id)) => Ok(ReferredEntity::Element(id)),
             ("SELF", ..) => misplaced("node and relationship templates"),
             ("SOURCE", Some(ElementKind::Relation), _) => Ok(ReferredEntity::Element(
@@ -122,7 +122,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The types of an element in the checked variant, with the elements that each depends on.
     /// `None` in place of an undefined type, which is reported where it is named.
-    fn alternatives(&self, id: ElementId) -> Vec<(Option<TypeId>, Vec<ElementId>)> {
+    pub(super) fn alternatives(&self, id: ElementId) -> Vec<(Option<TypeId>, Vec<ElementId>)> {
         let family = match self.graph.element(id).kind {
             ElementKind::Node => Family::Node,
             ElementKind::Relation => Family::Relationship,
@@ -155,41 +155,6 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.alternatives(id).into_iter().map(answer).collect()
     }
 
-    /// Whether the first step of a path of TOSCA 2.0 leads on from its node; reports where that has
-    /// no such requirement or capability.
-    pub(super) fn leads_on(&self, site: &FunctionSite, path: Node<'a>) -> bool {
-        let mut steps = path.items();
-        let Some(start) = steps.next().and_then(Node::as_str) else { return true };
-        let entity = match start {
-            "SELF" => site.entity,
-            name => self.graph.by_identifier(&format!("node.{name}")),
-        };
-        let is_index = |it: &Node<'_>| it.as_str().is_none() || it.as_str() == Some("ALL");
-        let mut steps = steps.skip_while(is_index);
-        let (Some(word), Some(name)) = (steps.next(), steps.next()) else { return true };
-        let is_node = |id: &ElementId| self.graph.element(*id).kind == ElementKind::Node;
-        let (Some(id), Some(text)) = (entity.filter(is_node), name.as_str()) else { return true };
-        let mut leads_on = true;
-        for (kind, when) in self.alternatives(id) {
-            let Some(kind) = kind.filter(|kind| !self.is_open(*kind)) else { continue };
-            let effective = self.types.effective(kind);
-            let (what, has) = match word.as_str() {
-                Some("RELATIONSHIP") => ("requirement", effective.requirements.contains_key(text)),
-                Some("CAPABILITY") => ("capability", effective.capabilities.contains_key(text)),
-                _ => continue,
-            };
-            if !has {
-                leads_on = false;
-                let owner = self.types.definition(kind).name;
-                let message = format!("`{owner}` has no {what} `{text}`");
-                let error = Diagnostic::error(Code::UnknownDefinition, message).at(name.span());
-                let error = error.rule(Rule::new(&TOSCA_2_0, "10.3"));
-                self.report_when(&[&when[..], &[site.from]].concat(), &[], error);
-            }
-        }
-        leads_on
-    }
-
     /// The results of `get_property` or `get_attribute`.
     pub(super) fn value(
         &self,
@@ -199,16 +164,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         path: &[Node<'a>],
     ) -> Vec<ConditionalValue> {
         let asked = Asked { call, path };
-        match self.entity(site, call, entity) {
+        match self.entity(site.entity, call, entity) {
             Err(error) => vec![ConditionalValue::always(Err(error))],
             Ok(ReferredEntity::Open) => Vec::new(),
-            // Which capability a relationship leads to depends on its target.
-            Ok(ReferredEntity::Element(id))
-                if self.graph.element(id).kind == ElementKind::Relation
-                    && asked.written(1) == Some("CAPABILITY") =>
-            {
-                Vec::new()
-            }
             Ok(ReferredEntity::Element(id)) => self.of_element(id, asked),
             Ok(ReferredEntity::HostOf(node)) => {
                 let mut answers = Vec::new();
@@ -292,43 +250,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             return behind;
         }
         // An assignment without a definition is reported where it is made.
-        if let Some(word) = self.without_context(kind, asked, name) {
-            return vec![ConditionalValue::always(Err(word))];
-        }
         let is_open = effective.requirements.contains_key(name) && !rest.is_empty()
             || self.is_assigned(id, name)
             || effective.is_open;
         let open = is_open.then_some(Ok(KnownValue::Unknown));
         let answer = own.or(open).unwrap_or_else(|| Err(self.no_such(kind, asked, name)));
         vec![ConditionalValue::always(answer)]
-    }
-
-    /// The error for a path of TOSCA 2.0 that leads through a capability or a requirement without
-    /// saying so, as version 1.3 writes it.
-    fn without_context(
-        &self,
-        kind: TypeId,
-        asked: Asked<'_, 'a>,
-        name: &str,
-    ) -> Option<Diagnostic> {
-        let second = asked.written(1)?;
-        let effective = self.types.effective(kind);
-        let has_own =
-            effective.properties.contains_key(name) || effective.attributes.contains_key(name);
-        if matches!(second, "CAPABILITY" | "RELATIONSHIP" | "SOURCE" | "TARGET") || has_own {
-            return None;
-        }
-        let (what, way) = match () {
-            () if effective.capabilities.contains_key(name) => {
-                ("capability", format!("CAPABILITY, {name}, …"))
-            }
-            () if effective.requirements.contains_key(name) => {
-                ("requirement", format!("RELATIONSHIP, {name}, TARGET, …"))
-            }
-            () => return None,
-        };
-        let message = format!("`{name}` is a {what}, and the path does not say so");
-        Some(asked.unknown(message).help(format!("write `{way}` in the path")))
     }
 
     /// The value behind a capability of this name or, if the capability lacks it, behind a
@@ -450,7 +377,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Whether the template assigns a property, attribute or capability of this name.
-    fn is_assigned(&self, id: ElementId, name: &str) -> bool {
+    pub(super) fn is_assigned(&self, id: ElementId, name: &str) -> bool {
         let body = self.body(id);
         let assigned = |keyword| body.and_then(|body| body.get(keyword)?.get(name)).is_some();
         let is_property = |id: &ElementId| self.graph.element(*id).name == name;
@@ -487,7 +414,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         entity: Name<'a>,
         artifact: Name<'a>,
     ) -> Vec<ConditionalValue> {
-        let id = match self.entity(site, call, entity) {
+        let id = match self.entity(site.entity, call, entity) {
             Err(error) => return vec![ConditionalValue::always(Err(error))],
             Ok(ReferredEntity::Element(id)) => id,
             Ok(_) => return Vec::new(),
@@ -550,7 +477,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         call: &Call<'a>,
         [entity, interface, operation, output]: [Name<'a>; 4],
     ) -> Vec<ConditionalValue> {
-        let id = match self.entity(site, call, entity) {
+        let id = match self.entity(site.entity, call, entity) {
             Err(error) => return vec![ConditionalValue::always(Err(error))],
             Ok(ReferredEntity::Element(id)) => id,
             Ok(_) => return Vec::new(),
@@ -626,13 +553,6 @@ impl<'c, 'a> Checker<'c, 'a> {
 }
 
 impl<'a> Asked<'_, 'a> {
-    /// A step of the path as it is written in TOSCA 2.0.
-    fn written(self, step: usize) -> Option<&'a str> {
-        let node = self.call.node;
-        let (_, path) = v2_0::called(node).filter(|_| v2_0::is_of(node.document()))?;
-        Some(path?.items().nth(step)?.as_str().unwrap_or_default())
-    }
-
     fn noun(self) -> &'static str {
         if self.call.function == Function::GetAttribute { "attribute" } else { "property" }
     }

@@ -2,6 +2,7 @@
 //! target nodes. The type system checks the rest.
 
 use super::super::checker::Checker;
+use super::super::function::{Reached, ReachedNode, ReachedRelationship};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::{Family, RequirementDefinition, TypeId, profile};
 use cuvee_text::yaml::Node;
@@ -19,10 +20,14 @@ impl Checker<'_, '_> {
                     self.relationship_interfaces(own, effective);
                 }
                 for &filter in &own.node_filters {
-                    let target = self
-                        .requirement_definition(id, own.named.name)
-                        .and_then(|effective| effective.node);
+                    let effective = self.requirement_definition(id, own.named.name);
+                    let target = effective.and_then(|effective| effective.node);
                     self.node_filter(&[], filter, self.defined(Family::Node, target));
+                    // There, `SELF` is the relationship (TOSCA 2.0, section 8.8).
+                    let source = Some(ReachedNode { kind: id, template: None });
+                    let ends = effective.map(|it| self.defined_ends(it)).unwrap_or_default();
+                    let own = ReachedRelationship { source, ..ends };
+                    self.paths(Reached::Relationship(own), filter);
                 }
             }
         }

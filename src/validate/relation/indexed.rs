@@ -3,7 +3,7 @@
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::requirement::{self, AssignedCount};
-use crate::tosca::v2_0;
+use crate::tosca::{Family, v2_0};
 use crate::variability::graph::{NodeElement, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -42,7 +42,10 @@ impl<'a> Checker<'_, 'a> {
         };
         let Some(target) = target else {
             let name = name.text().unwrap_or_default();
-            return Some(format!("only a node template has an index, and `{name}` is none"));
+            let is_type = self.types.find(Family::Node, name).is_some();
+            return is_type.then(|| {
+                format!("only a node template has an index, and `{name}` is a node type")
+            });
         };
         if v2_0::called(index).is_some() {
             return None;
@@ -68,7 +71,7 @@ fn few(target: &NodeElement<'_>, wanted: AssignedCount) -> Option<String> {
 }
 
 /// How many nodes a template stands for, if its number is written.
-fn number_of(node: &NodeElement<'_>) -> Option<u64> {
+pub(in crate::validate) fn number_of(node: &NodeElement<'_>) -> Option<u64> {
     let count = node.template.declared.value.get("instance_count");
     count.map_or(Some(1), requirement::count)
 }

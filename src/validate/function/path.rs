@@ -1,0 +1,487 @@
+//! Follows paths of TOSCA 2.0 (section 10.3) by the types of what they lead to.
+
+use super::super::checker::Checker;
+use super::kind::{KnownValue, ValueType};
+use super::target::{ConditionalValue, ReferredEntity};
+use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
+use crate::tosca::function::{Arguments, Call, Function, Name};
+use crate::tosca::requirement::{bounds, times};
+use crate::tosca::{Family, Parts, PropertyDefinition, RequirementDefinition, TypeId, v2_0};
+use crate::variability::element::ElementKind;
+use crate::variability::graph::{ElementId, NodeId, RelationElement};
+use cuvee_text::yaml::{Node, Scalar};
+
+/// A node that a path has reached.
+#[derive(Clone, Copy)]
+pub(in crate::validate) struct ReachedNode {
+    pub kind: TypeId,
+    /// Its template, if that is known.
+    pub template: Option<NodeId>,
+}
+
+/// A relationship that a path has reached, as far as it is known.
+#[derive(Clone, Copy, Default)]
+pub(in crate::validate) struct ReachedRelationship {
+    pub kind: Option<TypeId>,
+    pub source: Option<ReachedNode>,
+    pub target: Option<ReachedNode>,
+    /// The type of the capability that it leads to.
+    pub capability: Option<TypeId>,
+}
+
+/// What a path has reached.
+#[derive(Clone, Copy)]
+pub(in crate::validate) enum Reached<'c> {
+    Node(ReachedNode),
+    Relationship(ReachedRelationship),
+    Capability(Members<'c>),
+    Unknown,
+}
+
+/// The properties and attributes of what a path has reached.
+#[derive(Clone, Copy)]
+pub(in crate::validate) struct Members<'c> {
+    /// The name of its type.
+    owner: &'c str,
+    properties: &'c Parts<'c, PropertyDefinition<'c>>,
+    attributes: &'c Parts<'c, PropertyDefinition<'c>>,
+    is_open: bool,
+}
+
+/// Where a path ends, and what it names there.
+struct PathEnd<'s, 'c, 'a> {
+    reached: Reached<'c>,
+    rest: &'s [Node<'a>],
+    /// Whether it leads to several at once.
+    is_list: bool,
+}
+
+/// The function that asks for what is left of a property of a capability.
+const ALLOCATION: &str = "available_allocation";
+
+/// An index in a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PathIndex {
+    Number(u64),
+    All,
+}
+
+impl<'c, 'a> Checker<'c, 'a> {
+    /// The results of a call of TOSCA 2.0 that asks for something at a path; `None` for others.
+    pub(super) fn asked<'n>(
+        &self,
+        own: Option<ElementId>,
+        value: Node<'n>,
+    ) -> Option<(Call<'n>, Vec<ConditionalValue>)> {
+        let (call, steps) = path_call(value)?;
+        let Arguments::Path(entity, _) = call.arguments else { return None };
+        // An artifact of a node itself is looked up in its template.
+        if call.function == Function::GetArtifact && Call::of_2_0(value).is_some() {
+            return None;
+        }
+        let answers = match self.entity(own, &call, entity) {
+            Err(error) => vec![ConditionalValue::always(Err(error))],
+            Ok(ReferredEntity::Element(id)) => match self.graph.element(id).kind {
+                ElementKind::Node | ElementKind::Relation => self.asked_of(id, &call, &steps),
+                _ => return None,
+            },
+            Ok(ReferredEntity::HostOf(_) | ReferredEntity::Open) => Vec::new(),
+        };
+        Some((call, answers))
+    }
+
+    fn asked_of<'n>(
+        &self,
+        id: ElementId,
+        call: &Call<'n>,
+        steps: &[Node<'n>],
+    ) -> Vec<ConditionalValue> {
+        let element = self.graph.element(id);
+        let slot = element.slot;
+        let is_named = steps.first().and_then(|start| start.as_str()) != Some("SELF");
+        self.ask(id, |kind| {
+            let start = match element.kind {
+                ElementKind::Node => {
+                    Reached::Node(ReachedNode { kind, template: Some(NodeId(slot)) })
+                }
+                _ => {
+                    let relation = &self.graph.relations[slot as usize];
+                    Reached::Relationship(self.ends_of(relation, Some(kind)))
+                }
+            };
+            self.at_path(start, call, steps, is_named)
+        })
+    }
+
+    /// Checks all paths in an expression, in which `SELF` is something of these types.
+    pub(in crate::validate) fn paths<'n>(&self, own: Reached<'c>, expression: Node<'n>) {
+        let Some((call, steps)) = path_call(expression) else {
+            let parts = expression.items().chain(expression.entries().map(|(_, part)| part));
+            return parts.for_each(|part| self.paths(own, part));
+        };
+        let is_own = steps.first().and_then(|start| start.as_str()) == Some("SELF");
+        let answers = match is_own {
+            true => vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))],
+            false => self.asked(None, expression).map(|(_, answers)| answers).unwrap_or_default(),
+        };
+        for ConditionalValue { when, outcome } in answers {
+            if let Err(error) = outcome {
+                self.report_when(&when, &[], error);
+            }
+        }
+    }
+
+    /// The value that a call asks for, from where its path starts.
+    fn at_path<'n>(
+        &self,
+        start: Reached<'c>,
+        call: &Call<'n>,
+        steps: &[Node<'n>],
+        is_named: bool,
+    ) -> Result<KnownValue, Diagnostic> {
+        let Some((first, mut rest)) = steps.split_first() else { return Ok(KnownValue::Unknown) };
+        let mut is_list = false;
+        if let (true, Reached::Node(node)) = (is_named, start) {
+            let (index, behind) = index(rest)?;
+            self.has_node(node, index, *first)?;
+            (is_list, rest) = (index == Some(PathIndex::All), behind);
+        }
+        let is_artifact = call.function == Function::GetArtifact;
+        let rest = match rest.split_last().filter(|_| is_artifact) {
+            Some((_, before)) => before,
+            None => rest,
+        };
+        let end = self.follow(start, rest)?;
+        let is_list = is_list || end.is_list;
+        if is_artifact {
+            return match end.rest.first() {
+                Some(step) => Err(no_step(*step)),
+                None => Ok(KnownValue::RunTime),
+            };
+        }
+        let found = self.member(end.reached, call, end.rest)?;
+        Ok(match found {
+            KnownValue::Typed(entry) if is_list => KnownValue::Typed(ValueType::list_of(entry)),
+            found => found,
+        })
+    }
+
+    /// Reports an index that no node of a template has.
+    fn has_node(
+        &self,
+        node: ReachedNode,
+        index: Option<PathIndex>,
+        at: Node<'_>,
+    ) -> Result<(), Diagnostic> {
+        let template = node.template.map(|id| self.graph.node(id));
+        let there = template.and_then(super::super::relation::number_of);
+        match (index, there) {
+            (Some(PathIndex::Number(index)), Some(there)) if index >= there => Err(invalid(
+                at,
+                format!("there is no node {index} of this template, which stands for {there}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Follows the steps of a path as far as they lead.
+    fn follow<'s, 'n>(
+        &self,
+        start: Reached<'c>,
+        steps: &'s [Node<'n>],
+    ) -> Result<PathEnd<'s, 'c, 'n>, Diagnostic> {
+        let mut end = PathEnd { reached: start, rest: steps, is_list: false };
+        while let Some(word) = end.rest.first().and_then(|word| word.as_str()) {
+            let rest = &end.rest[1..];
+            (end.reached, end.rest) = match (end.reached, word, rest) {
+                (Reached::Node(node), "RELATIONSHIP", [name, rest @ ..]) => {
+                    let (index, rest) = index(rest)?;
+                    end.is_list |= index == Some(PathIndex::All);
+                    (self.outgoing(node, *name, index)?, rest)
+                }
+                (Reached::Node(node), "CAPABILITY", [name, rest @ ..]) => {
+                    let (capability, kind) = self.capability_named(node, *name)?;
+                    if rest.first().and_then(|next| next.as_str()) == Some("RELATIONSHIP") {
+                        let (index, rest) = index(&rest[1..])?;
+                        end.is_list |= index == Some(PathIndex::All);
+                        let target = Some(node);
+                        let incoming =
+                            ReachedRelationship { target, capability: kind, ..Default::default() };
+                        (Reached::Relationship(incoming), rest)
+                    } else {
+                        (capability, rest)
+                    }
+                }
+                (Reached::Relationship(relationship), "SOURCE", rest) => {
+                    (relationship.source.map_or(Reached::Unknown, Reached::Node), rest)
+                }
+                (Reached::Relationship(relationship), "TARGET", rest) => {
+                    (relationship.target.map_or(Reached::Unknown, Reached::Node), rest)
+                }
+                (Reached::Relationship(relationship), "CAPABILITY", rest) => {
+                    if rest.first().and_then(|next| next.as_str()) == Some("RELATIONSHIP") {
+                        let (index, rest) = index(&rest[1..])?;
+                        end.is_list |= index == Some(PathIndex::All);
+                        (
+                            Reached::Relationship(ReachedRelationship {
+                                target: None,
+                                ..relationship
+                            }),
+                            rest,
+                        )
+                    } else {
+                        let capability = relationship.capability.map(|kind| self.members_of(kind));
+                        (capability.map_or(Reached::Unknown, Reached::Capability), rest)
+                    }
+                }
+                // What comes behind something unknown cannot be told from names.
+                _ => break,
+            };
+        }
+        Ok(end)
+    }
+
+    /// The relationship of a requirement.
+    fn outgoing<'n>(
+        &self,
+        node: ReachedNode,
+        name: Node<'n>,
+        index: Option<PathIndex>,
+    ) -> Result<Reached<'c>, Diagnostic> {
+        let effective = self.types.effective(node.kind);
+        let text = name.text().unwrap_or_default();
+        let Some(part) = effective.requirements.get(text) else {
+            if effective.is_open {
+                return Ok(Reached::Unknown);
+            }
+            let known = effective.requirements.keys().copied();
+            return Err(self.has_no(node.kind, "requirement", name, known));
+        };
+        let definition = &part.definition;
+        if let (Some(PathIndex::Number(index)), Some(max)) = (index, bounds(definition).max)
+            && index >= max
+        {
+            let message = format!(
+                "`{text}` occurs {} at most, so no relation has the index {index}",
+                times(max)
+            );
+            return Err(invalid(name, message));
+        }
+        let template = node.template.map(|id| self.graph.node(id));
+        let assigned = template.into_iter().flat_map(|node| &node.relations);
+        let assigned = assigned.map(|&id| self.graph.relation(id));
+        let of_name = |relation: &&RelationElement<'_>| {
+            self.graph.element(relation.id).name == text && self.counts(relation.id)
+        };
+        let assigned: Vec<_> = assigned.filter(of_name).collect();
+        let source = Some(node);
+        Ok(Reached::Relationship(match &assigned[..] {
+            [] => ReachedRelationship { source, ..self.defined_ends(definition) },
+            [only] if index != Some(PathIndex::All) => {
+                let own = self.only_type(only.id);
+                let defined = self.defined_ends(definition);
+                ReachedRelationship { source, ..self.ends_of(only, own.or(defined.kind)) }
+            }
+            _ => ReachedRelationship { source, ..ReachedRelationship::default() },
+        }))
+    }
+
+    /// The ends of a relationship as the definition of its requirement has them.
+    pub(in crate::validate) fn defined_ends(
+        &self,
+        definition: &RequirementDefinition<'_>,
+    ) -> ReachedRelationship {
+        let target = self.defined(Family::Node, definition.node);
+        ReachedRelationship {
+            kind: self.defined(Family::Relationship, definition.relationship),
+            source: None,
+            target: target.map(|kind| ReachedNode { kind, template: None }),
+            capability: self.defined(Family::Capability, definition.capability),
+        }
+    }
+
+    /// The ends of a relation.
+    fn ends_of(&self, relation: &RelationElement<'a>, kind: Option<TypeId>) -> ReachedRelationship {
+        let node = |id: NodeId| {
+            let kind = self.only_type(self.graph.node(id).id)?;
+            Some(ReachedNode { kind, template: Some(id) })
+        };
+        let source = node(relation.source);
+        let requirements = source.map(|source| &self.types.effective(source.kind).requirements);
+        let part = requirements.and_then(|all| all.get(self.graph.element(relation.id).name));
+        let defined = part.map(|part| self.defined_ends(&part.definition)).unwrap_or_default();
+        let target = match relation.target {
+            Some(target) => node(target),
+            None => defined.target,
+        };
+        ReachedRelationship { kind: kind.or(defined.kind), source, target, ..defined }
+    }
+
+    /// The type of an element, if it has the same in all variants.
+    fn only_type(&self, id: ElementId) -> Option<TypeId> {
+        match self.alternatives(id)[..] {
+            [(kind, _)] => kind,
+            _ => None,
+        }
+    }
+
+    fn capability_named<'n>(
+        &self,
+        node: ReachedNode,
+        name: Node<'n>,
+    ) -> Result<(Reached<'c>, Option<TypeId>), Diagnostic> {
+        let effective = self.types.effective(node.kind);
+        let text = name.text().unwrap_or_default();
+        let Some(part) = effective.capabilities.get(text) else {
+            if effective.is_open {
+                return Ok((Reached::Unknown, None));
+            }
+            let known = effective.capabilities.keys().copied();
+            return Err(self.has_no(node.kind, "capability", name, known));
+        };
+        let capability = &part.definition;
+        let members = Members {
+            owner: capability.kind.and_then(Node::text).unwrap_or_default(),
+            properties: &capability.properties,
+            attributes: &capability.attributes,
+            is_open: capability.is_open,
+        };
+        let kind = self.defined(Family::Capability, capability.kind);
+        Ok((Reached::Capability(members), kind))
+    }
+
+    fn members_of(&self, kind: TypeId) -> Members<'c> {
+        let effective = self.types.effective(kind);
+        Members {
+            owner: self.types.definition(kind).name,
+            properties: &effective.properties,
+            attributes: &effective.attributes,
+            is_open: effective.is_open,
+        }
+    }
+
+    /// The property or attribute that the rest of a path names.
+    fn member<'n>(
+        &self,
+        reached: Reached<'c>,
+        call: &Call<'n>,
+        rest: &[Node<'n>],
+    ) -> Result<KnownValue, Diagnostic> {
+        let is_attribute = call.function == Function::GetAttribute;
+        let noun = if is_attribute { "attribute" } else { "property" };
+        let Some((name, nested)) = rest.split_first() else {
+            return Err(invalid(call.node, format!("the path names no {noun} at its end")));
+        };
+        let text = name.text().unwrap_or_default();
+        let is_allocation = v2_0::called(call.node).is_some_and(|(name, _)| name == ALLOCATION);
+        let members = match reached {
+            Reached::Unknown => return Ok(KnownValue::Unknown),
+            Reached::Node(_) | Reached::Relationship(_) if is_allocation => {
+                return Err(invalid(
+                    *name,
+                    format!("the path of `${ALLOCATION}` leads to a capability"),
+                ));
+            }
+            Reached::Capability(members) => members,
+            Reached::Node(node) => self.members_of(node.kind),
+            Reached::Relationship(ReachedRelationship { kind: Some(kind), .. }) => {
+                self.members_of(kind)
+            }
+            Reached::Relationship(_) => return Ok(KnownValue::Unknown),
+        };
+        let attribute = members.attributes.get(text).filter(|_| is_attribute);
+        if let Some(part) = attribute.or_else(|| members.properties.get(text)) {
+            let section = if is_attribute { "10.2.1.3" } else { "10.2.1.2" };
+            let found = self.part_of(&part.definition, nested);
+            return found.map_err(|error| error.rule(Rule::new(&TOSCA_2_0, section)));
+        }
+        // An assignment without a definition is reported where it is made.
+        let template = if let Reached::Node(node) = reached { node.template } else { None };
+        let is_assigned = template.is_some_and(|id| self.is_assigned(self.graph.node(id).id, text));
+        match is_assigned || members.is_open {
+            true => Ok(KnownValue::Unknown),
+            false => Err(self.no_member(reached, members, (*name, noun))),
+        }
+    }
+
+    fn no_member(
+        &self,
+        reached: Reached<'_>,
+        members: Members<'_>,
+        (name, noun): (Node<'_>, &str),
+    ) -> Diagnostic {
+        let (text, owner) = (name.text().unwrap_or_default(), members.owner);
+        let error = |message| {
+            let error = Diagnostic::error(Code::UnknownProperty, message).at(name.span());
+            error.rule(Rule::new(&TOSCA_2_0, "10.3"))
+        };
+        if let Reached::Node(node) = reached {
+            let effective = self.types.effective(node.kind);
+            let as_capability = effective.capabilities.contains_key(text);
+            let as_requirement = effective.requirements.contains_key(text);
+            let meant = match (as_capability, as_requirement) {
+                (true, _) => Some(("capability", format!("CAPABILITY, {text}, …"))),
+                (false, true) => Some(("requirement", format!("RELATIONSHIP, {text}, TARGET, …"))),
+                (false, false) => None,
+            };
+            if let Some((what, way)) = meant {
+                let message = format!("`{text}` is a {what}, and the path does not say so");
+                return error(message).help(format!("write `{way}` in the path"));
+            }
+        }
+        let found = error(format!("`{owner}` has no {noun} `{text}`"));
+        if noun == "property" && members.attributes.contains_key(text) {
+            return found.help("it is an attribute: use `get_attribute`");
+        }
+        let attributes = members.attributes.keys().filter(|_| noun == "attribute");
+        found.help_opt(did_you_mean(text, members.properties.keys().chain(attributes).copied()))
+    }
+
+    fn has_no<'k>(
+        &self,
+        kind: TypeId,
+        what: &str,
+        name: Node<'_>,
+        known: impl Iterator<Item = &'k str>,
+    ) -> Diagnostic {
+        let (owner, text) = (self.types.definition(kind).name, name.text().unwrap_or_default());
+        let message = format!("`{owner}` has no {what} `{text}`");
+        let error = Diagnostic::error(Code::UnknownDefinition, message).at(name.span());
+        error.rule(Rule::new(&TOSCA_2_0, "10.3")).help_opt(did_you_mean(text, known))
+    }
+}
+
+/// A call that asks for something at a path, and the steps of the path.
+fn path_call(value: Node<'_>) -> Option<(Call<'_>, Vec<Node<'_>>)> {
+    let (name, path) = v2_0::called(value).filter(|_| v2_0::is_of(value.document()))?;
+    let function = Function::named(if name == ALLOCATION { "get_property" } else { name })?;
+    let asks = [Function::GetProperty, Function::GetAttribute, Function::GetArtifact];
+    let steps: Vec<_> = path.filter(|_| asks.contains(&function))?.items().collect();
+    let start = *steps.first()?;
+    let entity = Name { text: start.as_str()?, at: start };
+    let arguments = Arguments::Path(entity, Vec::new());
+    Some((Call { node: value, function, arguments }, steps))
+}
+
+/// The index that a path may have next, and the steps behind it. A call gives one that is not known.
+fn index<'s, 'n>(steps: &'s [Node<'n>]) -> Result<(Option<PathIndex>, &'s [Node<'n>]), Diagnostic> {
+    let Some((first, rest)) = steps.split_first() else { return Ok((None, steps)) };
+    Ok(match first.scalar() {
+        Some(Scalar::Int(index)) => match u64::try_from(index) {
+            Ok(index) => (Some(PathIndex::Number(index)), rest),
+            Err(_) => return Err(invalid(*first, "an index is a number from 0 up".to_owned())),
+        },
+        Some(Scalar::String("ALL")) => (Some(PathIndex::All), rest),
+        _ if v2_0::called(*first).is_some() => (None, rest),
+        _ => (None, steps),
+    })
+}
+
+fn no_step(step: Node<'_>) -> Diagnostic {
+    invalid(step, format!("`{}` is no step of a path", step.text().unwrap_or_default()))
+}
+
+fn invalid(at: Node<'_>, message: String) -> Diagnostic {
+    let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
+    error.rule(Rule::new(&TOSCA_2_0, "10.3"))
+}
