@@ -36,8 +36,6 @@
 //!   Highly-Configurable Systems in the Presence of Constraints: A Greedy Approach." IEEE TSE 2008:
 //!   a SAT solver for the constraints.
 
-use rustc_hash::FxHashMap;
-
 use super::free::FreeFactors;
 use super::models::Models;
 use super::propagator::Propagator;
@@ -139,16 +137,16 @@ impl FoundRows {
                 greedy.forbid(&start);
                 continue;
             };
-            let row = cases.row(&model);
+            let row = RowCases::new(cases.row(&model), greedy.open.words);
             greedy.open.remove_all(&row);
             found.push((row, model));
         }
         let Greedy { open, feasible, .. } = greedy;
         drop(open);
-        let rows: Vec<&[u32]> = found.iter().map(|(row, _)| row.as_slice()).collect();
+        let (rows, models): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let kept = not_redundant(&rows, &feasible);
-        let kept = found.into_iter().zip(kept).filter_map(|(row, kept)| kept.then_some(row));
-        let (rows, models) = kept.unzip();
+        let found = rows.into_iter().map(|row| row.cases).zip(models);
+        let (rows, models) = found.zip(kept).filter_map(|(row, kept)| kept.then_some(row)).unzip();
         Some(Self { rows, models, feasible: Some(feasible) })
     }
 }
@@ -240,76 +238,52 @@ impl CoveringModel {
 /// Which rows to keep. Rows are removed one after the other if the others cover everything that
 /// they cover.
 ///
-/// One bit for each choice says whether a row has it, another whether two rows do. Most rows have a
-/// choice that no other has. Only for the few other rows it has to be counted what they add to
-/// those.
-fn not_redundant(rows: &[&[u32]], choices: &Choices) -> Vec<bool> {
-    let masks: Vec<_> = rows.iter().map(|row| mask(row, choices.words)).collect();
+/// Most rows have a choice that no other has. Only for the few other rows it has to be counted what
+/// they add to those. Most choices are soon met twice, and not looked at any more.
+fn not_redundant(rows: &[RowCases], choices: &Choices) -> Vec<bool> {
+    let mut rare = choices.clone();
     let mut once = vec![0_u64; choices.bits.len()];
-    let mut twice = once.clone();
-    for (row, mask) in rows.iter().zip(&masks) {
-        choices.each_others(row, |_, start| {
-            let sets = twice[start..].iter_mut().zip(&mut once[start..]);
-            for ((twice, once), mask) in sets.zip(mask) {
-                *twice |= *once & mask;
-                *once |= mask;
-            }
+    for row in rows {
+        rare.strike(row, |at, met| {
+            let twice = once[at] & met;
+            once[at] |= met;
+            twice
         });
     }
-    let alone: Vec<bool> = rows
-        .iter()
-        .zip(&masks)
-        .map(|(row, mask)| {
-            let mut any = false;
-            choices.each_others(row, |_, start| {
-                any =
-                    any || (start..).zip(mask).any(|(at, mask)| once[at] & !twice[at] & mask != 0);
-            });
-            any
-        })
-        .collect();
     drop(once);
-    let mut covered = twice;
-    covered.fill(0);
-    for ((row, mask), _) in rows.iter().zip(&masks).zip(&alone).filter(|&(_, &alone)| alone) {
-        choices.cover(row, mask, &mut covered);
-    }
-    keep_needed(rows, &masks, choices, covered, alone)
+    let mut has_rare = |row: &RowCases| {
+        let mut any = false;
+        rare.each_met(row, |_, met| any |= met != 0);
+        any
+    };
+    let alone: Vec<bool> = rows.iter().map(has_rare).collect();
+    drop(rare);
+    let mut open = choices.clone();
+    let needed = rows.iter().zip(&alone).filter(|&(_, &alone)| alone);
+    needed.for_each(|(row, _)| open.remove_all(row));
+    keep_needed(rows, open, alone)
 }
 
 /// Of the rows that others may make redundant, decides which to keep. A row is kept if it has a
-/// choice that is not covered yet, neither by earlier kept rows, nor by any later row.
-fn keep_needed(
-    rows: &[&[u32]],
-    masks: &[Vec<u64>],
-    choices: &Choices,
-    mut covered: Vec<u64>,
-    mut kept: Vec<bool>,
-) -> Vec<bool> {
-    let open: Vec<usize> = (0..rows.len()).filter(|&row| !kept[row]).collect();
-    let each_open = |row: usize, covered: &[u64], call: &mut dyn FnMut(usize, u64)| {
-        choices.each_others(rows[row], |_, start| {
-            for (at, mask) in (start..).zip(&masks[row]) {
-                call(at, mask & !covered[at]);
-            }
-        });
-    };
-    let mut shared = Ranks { words: vec![0; covered.len()], before: Vec::new() };
-    for &row in &open {
-        each_open(row, &covered, &mut |at, word| shared.words[at] |= word);
+/// choice that is still open: neither earlier kept rows have it, nor any later row.
+fn keep_needed(rows: &[RowCases], mut open: Choices, mut kept: Vec<bool>) -> Vec<bool> {
+    let unsure: Vec<usize> = (0..rows.len()).filter(|&row| !kept[row]).collect();
+    let mut shared = Ranks { words: vec![0; open.bits.len()], before: Vec::new() };
+    for &row in &unsure {
+        open.each_met(&rows[row], |at, met| shared.words[at] |= met);
     }
     let mut last = vec![0_u32; shared.count()];
-    for &row in &open {
-        each_open(row, &covered, &mut |at, word| {
-            shared.each_rank(at, word, |rank| last[rank] = row as u32);
+    for &row in &unsure {
+        open.each_met(&rows[row], |at, met| {
+            shared.each_rank(at, met, |rank| last[rank] = row as u32);
         });
     }
-    for row in open {
-        each_open(row, &covered, &mut |at, word| {
-            shared.each_rank(at, word, |rank| kept[row] |= last[rank] == row as u32);
+    for row in unsure {
+        open.each_met(&rows[row], |at, met| {
+            shared.each_rank(at, met, |rank| kept[row] |= last[rank] == row as u32);
         });
         if kept[row] {
-            choices.cover(rows[row], &masks[row], &mut covered);
+            open.remove_all(&rows[row]);
         }
     }
     kept
@@ -342,6 +316,22 @@ impl Ranks {
             call((self.before[at] + lower.count_ones()) as usize);
             bits &= bits - 1;
         }
+    }
+}
+
+/// The cases of a row.
+struct RowCases {
+    cases: Vec<u32>,
+    /// The cases as bits.
+    mask: Vec<u64>,
+    /// Which words of the mask are not zero.
+    filled: Vec<u64>,
+}
+
+impl RowCases {
+    fn new(cases: Vec<u32>, words: usize) -> Self {
+        let mask = mask(&cases, words);
+        Self { filled: summary(&mask), cases, mask }
     }
 }
 
@@ -482,20 +472,6 @@ impl Choices {
         self.counts[others] == 0
     }
 
-    /// Calls `call` for each set of `t - 1` cases of a row, with the start of the words of the
-    /// cases that form choices with them.
-    fn each_others(&self, row: &[u32], mut call: impl FnMut(&[u32], usize)) {
-        each_subset(row, self.t - 1, |others| call(others, self.index(others) * self.words));
-    }
-
-    /// Adds all choices of a row to `covered`, which is laid out as the bits of this set. `mask`
-    /// has the cases of the row as bits.
-    fn cover(&self, row: &[u32], mask: &[u64], covered: &mut [u64]) {
-        self.each_others(row, |_, start| {
-            covered[start..].iter_mut().zip(mask).for_each(|(covered, mask)| *covered |= mask);
-        });
-    }
-
     /// The number of choices of others.
     fn rows(&self) -> usize {
         self.counts.len()
@@ -518,34 +494,46 @@ impl Choices {
     }
 
     /// Removes all choices of cases of a row.
-    fn remove_all(&mut self, row: &[u32]) {
-        let mask = mask(row, self.words);
-        let filled = summary(&mask);
-        for others in self.all_others(row) {
-            if self.counts[others] > 0 {
-                self.remove_masked(others, &mask, &filled);
+    fn remove_all(&mut self, row: &RowCases) {
+        self.strike(row, |_, met| met);
+    }
+
+    /// Calls `call` with the choices of the set whose cases are all of a row, as bits of words.
+    fn each_met(&mut self, row: &RowCases, mut call: impl FnMut(usize, u64)) {
+        self.strike(row, |at, met| {
+            call(at, met);
+            0
+        });
+    }
+
+    /// Does the same as [`each_met`](Self::each_met), and removes the choices that `call` returns.
+    fn strike(&mut self, row: &RowCases, mut call: impl FnMut(usize, u64) -> u64) {
+        for others in self.all_others(&row.cases) {
+            if self.counts[others] == 0 {
+                continue;
+            }
+            let (start, filled) = (others * self.words, others * row.filled.len());
+            for (group, in_row) in row.filled.iter().enumerate() {
+                each_bit(&[self.filled[filled + group] & in_row], |bit| {
+                    let at = start + group * 64 + bit;
+                    let struck = call(at, self.bits[at] & row.mask[group * 64 + bit]);
+                    self.bits[at] &= !struck;
+                    self.counts[others] -= struck.count_ones();
+                    self.filled[filled + group] &= !(u64::from(self.bits[at] == 0) << bit);
+                });
             }
         }
     }
 
-    /// Removes the choices of some others with the cases of a mask, of which these words are not
-    /// zero.
-    fn remove_masked(&mut self, others: usize, mask: &[u64], filled: &[u64]) {
-        let words = &mut self.bits[others * self.words..(others + 1) * self.words];
-        let start = others * filled.len();
-        for (at, filled) in filled.iter().enumerate() {
-            let own = &mut self.filled[start + at];
-            let mut left = *own & filled;
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                let word = &mut words[at * 64 + bit as usize];
-                let mask = mask[at * 64 + bit as usize];
-                self.counts[others] -= (*word & mask).count_ones();
-                *word &= !mask;
-                *own &= !(u64::from(*word == 0) << bit);
-                left &= left - 1;
-            }
-        }
+    /// How many choices of some others each of two sets of cases has.
+    fn common(&self, others: usize, [one, other]: [&[u64]; 2]) -> [u64; 2] {
+        let (words, mut common) = (self.with(others), [0; 2]);
+        let filled = self.words.div_ceil(64);
+        each_bit(&self.filled[others * filled..(others + 1) * filled], |at| {
+            common[0] += u64::from((words[at] & one[at]).count_ones());
+            common[1] += u64::from((words[at] & other[at]).count_ones());
+        });
+        common
     }
 
     /// Adds all choices of cases of a row. That includes sets with one case twice, which are not
@@ -600,11 +588,6 @@ fn ones(words: &[u64]) -> u32 {
     words.iter().map(|word| word.count_ones()).sum()
 }
 
-/// How many bits two sets have in common.
-fn common(a: &[u64], b: &[u64]) -> u64 {
-    a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
-}
-
 fn each_bit(words: &[u64], mut call: impl FnMut(usize)) {
     for (index, &word) in words.iter().enumerate() {
         let mut left = word;
@@ -642,7 +625,8 @@ struct Greedy<'c> {
     cases: &'c Cases,
     /// The literals that determine a model.
     deciding: &'c [Lit],
-    by_literal: FxHashMap<Lit, Vec<u32>>,
+    /// The cases that each literal is.
+    by_literal: Vec<Vec<u32>>,
     /// The clauses of the solver, and those learnt here.
     propagator: Propagator,
     /// How many literals of the propagator's trail hold in every model.
@@ -669,13 +653,10 @@ struct RowDraft {
 
 impl<'c> Greedy<'c> {
     fn new(models: &'c mut Models, cases: &'c Cases, deciding: &'c [Lit], open: Choices) -> Self {
-        let mut by_literal: FxHashMap<Lit, Vec<u32>> = FxHashMap::default();
-        cases
-            .literals
-            .iter()
-            .zip(0..)
-            .for_each(|(&literal, case)| by_literal.entry(literal).or_default().push(case));
         let propagator = models.propagator();
+        let mut by_literal = vec![Vec::new(); 2 * propagator.vars()];
+        let numbered = cases.literals.iter().zip(0..);
+        numbered.for_each(|(literal, case)| by_literal[literal.index()].push(case));
         let root = propagator.trail().len();
         let row = RowDraft::default();
         let feasible = open.clone();
@@ -847,8 +828,9 @@ impl<'c> Greedy<'c> {
         each_subset(&row.chosen, size, |others| {
             let others = open.index(&insert(others, case));
             if !open.is_none_with(others) {
-                decided += common(open.with(others), &row.mask);
-                undecided += common(open.with(others), &row.undecided);
+                let common = open.common(others, [&row.mask, &row.undecided]);
+                decided += common[0];
+                undecided += common[1];
             }
         });
         // The choices with true cases are counted once for each of them. Of the cases of an
@@ -894,7 +876,7 @@ impl<'c> Greedy<'c> {
     /// Takes the literals into account that became known.
     fn observe(&mut self) {
         for literal in &self.propagator.trail()[self.row.seen..] {
-            for &case in self.by_literal.get(literal).into_iter().flatten() {
+            for &case in &self.by_literal[literal.index()] {
                 self.row.chosen.push(case);
                 self.row.mask[case as usize / 64] |= 1 << (case % 64);
                 let factor = self.cases.factors[case as usize] as usize;
