@@ -60,6 +60,28 @@ pub struct Compiled {
     vars: usize,
 }
 
+/// Clauses whose models are those of other clauses, restricted to the shown variables. Most hidden
+/// variables are in none of them but one that makes them false. `None` where there is no model.
+pub(crate) fn projected<'c>(
+    clauses: impl Iterator<Item = &'c [Lit]>,
+    shown: Vec<bool>,
+) -> Option<Vec<Vec<Lit>>> {
+    let Simplified { clauses, representatives, values, shown: mut mentioned } =
+        simplify(clauses, shown)?;
+    clauses.iter().flatten().for_each(|literal| mentioned[literal.var().index()] = true);
+    let mut found: Vec<Vec<Lit>> = clauses.iter().map(<[Lit]>::to_vec).collect();
+    for (var, &same) in (0..).map(Var).zip(&representatives) {
+        let literal = var.positive();
+        match values[same.var().index()] {
+            _ if !mentioned[var.index()] => found.push(vec![!literal]),
+            Some(value) => found.push(vec![literal.negate_if(value == same.is_negative())]),
+            None if same == literal => {}
+            None => found.extend([vec![literal, !same], vec![!literal, same]]),
+        }
+    }
+    Some(found)
+}
+
 /// The source of the value of a variable.
 #[derive(Clone, Copy, Debug)]
 enum Shown {

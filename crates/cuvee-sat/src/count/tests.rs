@@ -60,6 +60,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2048))]
 
     #[test]
+    fn projected_clauses_have_the_same_models(clauses in problem(), projection in projection()) {
+        let mut shown = vec![false; VARS as usize];
+        projection.iter().for_each(|var| shown[var.index()] = true);
+        let found = super::projected(clauses.iter().map(Vec::as_slice), shown);
+        let found = found.map_or(BTreeSet::new(), |found| projected(&found, &projection));
+        prop_assert_eq!(found, projected(&clauses, &projection));
+    }
+
+    #[test]
     fn models_are_those_of_brute_force(clauses in problem(), projection in projection()) {
         let expected = projected(&clauses, &projection);
         let compiled = compiled(&clauses, &projection);

@@ -87,6 +87,11 @@ impl Circuit {
         self.kinds[var.index()] == VarKind::Input
     }
 
+    /// The variables that may be given any value.
+    pub fn inputs(&self) -> impl Iterator<Item = Var> {
+        (0..self.kinds.len() as u32).map(Var).filter(|&var| self.is_input(var))
+    }
+
     /// The variables that may change when some inputs do, each with its new value as a literal, if
     /// one of the circuit has that value. They are in an order in which they can be evaluated;
     /// `inputs` come first.

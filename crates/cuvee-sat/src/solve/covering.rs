@@ -19,6 +19,10 @@
 //!    clause, the row goes back to before the last of them, and continues from there.
 //! 5. The choices in the completed model are no longer open.
 //!
+//! All this is done with the clauses that are left when variables that are no cases have been
+//! eliminated, so that propagation has a fraction of them to look at. The rows found are completed
+//! 64 at a time.
+//!
 //! Early rows are chosen with little knowledge, and later rows may cover all that they cover. So in
 //! the end, every row that the others make redundant is removed.
 //!
@@ -35,6 +39,8 @@
 //! - Myra B. Cohen, Matthew B. Dwyer, Jiangfan Shi. "Constructing Interaction Test Suites for
 //!   Highly-Configurable Systems in the Presence of Constraints: A Greedy Approach." IEEE TSE 2008:
 //!   a SAT solver for the constraints.
+//! - Niklas Eén, Armin Biere. "Effective Preprocessing in SAT through Variable and Clause
+//!   Elimination." SAT 2005: the elimination.
 
 use super::free::FreeFactors;
 use super::models::Models;
@@ -93,13 +99,17 @@ pub fn covering_beside(
     models.cover_literals(&literals);
     // These clauses change nothing where exactly one case of each factor is true, as required.
     factors.iter().for_each(|factor| models.add_clause(factor));
-    let Some(free) = FreeFactors::of(samples, factors, models) else {
-        return Some(Covering { infeasible: all, ..Covering::default() });
-    };
+    let inputs = samples.inputs().map(Var::positive);
+    let shown: Vec<Lit> = literals.iter().copied().chain(inputs).collect();
+    let none = Some(Covering { infeasible: all, ..Covering::default() });
+    let Some(mut projected) = models.projected(&shown) else { return none };
+    let Some(free) = FreeFactors::of(samples, factors, &mut projected) else { return none };
     let cases = Cases::new(&free.factors);
-    let FoundRows { rows, models, feasible } =
-        FoundRows::of(t.min(free.factors.len()), &cases, &literals, models)?;
+    let FoundRows { rows, models: found, feasible } =
+        FoundRows::of(t.min(free.factors.len()), &cases, &literals, &mut projected)?;
     let feasible = feasible_choices(t, (&rows, feasible), &cases, &free);
+    models.add_searches(projected.searches());
+    let models = completed(samples, &literals, &found, models);
     let of_factor = |model: &CoveringModel, factor: &Vec<Lit>| {
         factor.iter().position(|&case| model.is_true(case)).unwrap_or_default()
     };
@@ -107,6 +117,33 @@ pub fn covering_beside(
         |model: &CoveringModel| factors.iter().map(|factor| of_factor(model, factor)).collect();
     let rows = models.iter().map(positions).collect();
     Some(Covering { rows, models, feasible, infeasible: all - feasible })
+}
+
+/// The models in which the literals `deciding` are as in some projected ones.
+fn completed(
+    samples: &Samples,
+    deciding: &[Lit],
+    found: &[CoveringModel],
+    models: &mut Models,
+) -> Vec<CoveringModel> {
+    let mut completed = Vec::with_capacity(found.len());
+    let mut propagator = models.propagator();
+    for chunk in found.chunks(64) {
+        let lanes = |var: Var| {
+            let values = chunk.iter().map(|model| u64::from(model.is_true(var.positive())));
+            values.zip(0..).fold(0, |lanes, (value, lane)| lanes | value << lane)
+        };
+        match samples.completed(&lanes) {
+            Some(values) => completed.extend((0..chunk.len()).map(|lane| {
+                let is_true = |literal: Lit| values[literal.var().index()] >> lane & 1 == 1;
+                CoveringModel::of(values.len(), is_true)
+            })),
+            None => completed.extend(
+                chunk.iter().map(|model| model.completed(deciding, &mut propagator, models)),
+            ),
+        }
+    }
+    completed
 }
 
 /// The rows of a covering array.
@@ -219,12 +256,43 @@ pub struct CoveringModel {
 }
 
 impl CoveringModel {
+    /// The model of the variables that are true.
     fn of(vars: usize, is_true: impl Fn(Lit) -> bool) -> Self {
         let mut bits = vec![0; vars.div_ceil(64)];
         for var in (0..vars as u32).filter(|&var| is_true(Var(var).positive())) {
             bits[var as usize / 64] |= 1 << (var % 64);
         }
         Self { bits }
+    }
+
+    /// The model that propagation knows. `None` where it does not know all of it.
+    fn known(propagator: &Propagator) -> Option<Self> {
+        let is_true = |literal| propagator.value(literal) == Some(true);
+        let vars = propagator.vars();
+        (propagator.trail().len() == vars).then(|| Self::of(vars, is_true))
+    }
+
+    /// The model in which the literals `deciding` are as in this one.
+    fn completed(
+        &self,
+        deciding: &[Lit],
+        propagator: &mut Propagator,
+        models: &mut Models,
+    ) -> Self {
+        let known = deciding.iter().map(|&literal| literal.negate_if(!self.is_true(literal)));
+        let known: Vec<Lit> = known.collect();
+        let root = propagator.trail().len();
+        for &literal in &known {
+            if propagator.value(literal).is_none() {
+                propagator.assume(literal);
+            }
+        }
+        let found = Self::known(propagator);
+        propagator.undo(root);
+        found.unwrap_or_else(|| {
+            models.solve(&known);
+            Self::of(models.vars(), |literal| models.is_true(literal))
+        })
     }
 
     /// Whether a literal is true in the model.
@@ -251,7 +319,7 @@ fn not_redundant(rows: &[RowCases], choices: &Choices) -> Vec<bool> {
         });
     }
     drop(once);
-    let mut has_rare = |row: &RowCases| {
+    let has_rare = |row: &RowCases| {
         let mut any = false;
         rare.each_met(row, |_, met| any |= met != 0);
         any
@@ -558,6 +626,9 @@ impl Choices {
 
     /// How many choices contain each case. All are counted the same number of times.
     fn weights(&self, cases: usize) -> Vec<u64> {
+        if self.t == 2 {
+            return self.counts.iter().copied().map(u64::from).collect();
+        }
         let mut weights = vec![0; cases];
         if self.t == 1 {
             each_bit(self.with(0), |case| weights[case] += 1);
@@ -742,7 +813,7 @@ impl<'c> Greedy<'c> {
         let weight = |factor: usize| weights[self.cases.of_factor(factor)].iter().sum::<u64>();
         let mut factors: Vec<_> =
             (0..self.cases.starts.len() - 1).filter(|&factor| weight(factor) > 0).collect();
-        factors.sort_by_key(|&factor| std::cmp::Reverse(weight(factor)));
+        factors.sort_by_cached_key(|&factor| std::cmp::Reverse(weight(factor)));
         self.restart();
         let start = self.literals(start);
         if !self.decide_all(&start) {
@@ -780,10 +851,7 @@ impl<'c> Greedy<'c> {
                 return None;
             }
         }
-        let propagator = &self.propagator;
-        (propagator.trail().len() == propagator.vars()).then(|| {
-            CoveringModel::of(propagator.vars(), |literal| propagator.value(literal) == Some(true))
-        })
+        CoveringModel::known(&self.propagator)
     }
 
     /// Decides for the case of a factor that covers most, unless the factor is decided already.
@@ -841,10 +909,9 @@ impl<'c> Greedy<'c> {
 
     fn restart(&mut self) {
         self.propagator.undo(self.root);
-        let words = self.open.words;
-        let all: Vec<_> = (0..self.cases.literals.len() as u32).collect();
-        self.row =
-            RowDraft { mask: vec![0; words], undecided: mask(&all, words), ..RowDraft::default() };
+        // A bit too many matches no choice.
+        let [mask, undecided] = [0, u64::MAX].map(|word| vec![word; self.open.words]);
+        self.row = RowDraft { mask, undecided, ..RowDraft::default() };
     }
 
     /// Decides for literals as long as propagation allows it. Returns whether it allows all.

@@ -7,6 +7,7 @@ use super::nearby::Nearby;
 use super::propagate::Propagation;
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
+use crate::count::projected;
 use crate::formula::{Cnf, Lit, Var};
 use rustc_hash::FxHashMap;
 
@@ -24,6 +25,7 @@ use rustc_hash::FxHashMap;
 /// ```
 pub struct Models {
     solver: Recorded,
+    settings: SolverSettings,
 }
 
 impl Models {
@@ -36,7 +38,7 @@ impl Models {
     ) -> Self {
         let settings = settings.into();
         let solver = settings.solver.start_within(&settings.limit);
-        let mut models = Self { solver: Recorded::new(solver) };
+        let mut models = Self { solver: Recorded::new(solver), settings };
         models.cover(vars);
         for clause in clauses {
             models.cover_literals(clause);
@@ -48,6 +50,17 @@ impl Models {
     /// Starts a solver for clauses with origins, which are ignored.
     pub fn of(cnf: &Cnf, settings: impl Into<SolverSettings>) -> Self {
         Self::new(cnf.vars(), cnf.clauses().map(|clause| clause.literals), settings)
+    }
+
+    /// A solver with fewer clauses, whose models are the same as far as some literals go. `None`
+    /// where there is no model.
+    pub(super) fn projected(&mut self, onto: &[Lit]) -> Option<Self> {
+        self.cover_literals(onto);
+        let mut shown = vec![false; self.vars()];
+        onto.iter().for_each(|literal| shown[literal.var().index()] = true);
+        let clauses = projected(self.solver.clauses(), shown)?;
+        let clauses = clauses.iter().map(Vec::as_slice);
+        Some(Self::new(self.vars(), clauses, self.settings.clone()))
     }
 
     /// Whether there is a model in which all assumptions are true.
@@ -64,6 +77,11 @@ impl Models {
     /// How often the solver was asked so far.
     pub fn searches(&self) -> usize {
         self.solver.searches()
+    }
+
+    /// Counts questions that another solver was asked instead.
+    pub(super) fn add_searches(&mut self, searches: usize) {
+        self.solver.add_searches(searches);
     }
 
     /// Whether a literal is true in the model that was found last.

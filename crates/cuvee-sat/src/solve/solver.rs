@@ -110,6 +110,10 @@ impl Recorded {
         self.searches
     }
 
+    pub(super) fn add_searches(&mut self, searches: usize) {
+        self.searches += searches;
+    }
+
     pub(super) fn clauses(&self) -> impl Iterator<Item = &[Lit]> {
         (0..self.ends.len()).map(|index| {
             let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -53,7 +53,7 @@ impl Samples {
             rounds.push(walk.lanes.values().to_vec());
         }
         for factor in factors.iter().filter(|factor| factor.len() > WIDE) {
-            let kept = most_rounds(walk.lanes.values());
+            let kept = most_rounds(walk.lanes.values().len());
             for first in (0..factor.len()).step_by(64).take(kept.saturating_sub(rounds.len())) {
                 walk.side_by_side(factor, first);
                 rounds.push(walk.lanes.values().to_vec());
@@ -63,28 +63,53 @@ impl Samples {
         Self { rounds, ground, is_barren, ..Self::default() }
     }
 
-    /// Records the last model of the solver. After every few models, it walks on from them, unless
-    /// that was in vain before. Returns the number of rounds before; later rounds are new.
+    /// The variables from whose values those of all others follow, if there is a circuit.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = Var> {
+        self.ground.iter().flat_map(|ground| ground.circuit.inputs())
+    }
+
+    /// Up to 64 models of the circuit, given the lanes in which each input is true: a word for each
+    /// variable. `None` where there is no circuit.
+    pub(super) fn completed(&self, input: &dyn Fn(Var) -> u64) -> Option<Vec<u64>> {
+        let (Ground { circuit, .. }, known) = (self.ground.as_ref()?, self.rounds.first()?);
+        let mut lanes = Lanes::new(circuit, known.clone());
+        lanes.change(circuit.inputs().map(|var| (var, known[var.index()] ^ input(var))));
+        Some(lanes.into_values())
+    }
+
+    /// Records the last model of the solver, of which only inputs matter. After every few models, it
+    /// walks on from them, unless that was in vain before. Returns the number of rounds before;
+    /// later rounds are new.
     pub(super) fn see(&mut self, models: &Models) -> usize {
         let known = self.rounds.len();
-        let Some(Ground { circuit, factors }) = &self.ground else { return known };
-        let starts = std::mem::take(&mut self.starts);
-        let mut walk = LaneWalk::at(circuit, factors, starts, known as u64);
+        let Some(round) = self.rounds.first() else { return known };
+        self.starts.resize(round.len(), 0);
         let lanes = if self.started == 0 { u64::MAX } else { share() << self.started };
-        walk.lanes.set(lanes, &|literal| models.is_true(literal));
+        for (value, var) in self.starts.iter_mut().zip((0..).map(Var)) {
+            *value = if models.is_true(var.positive()) { *value | lanes } else { *value & !lanes };
+        }
         self.started += 1;
         if self.started == STARTS {
-            for _ in 0..AROUND.min(most_rounds(walk.lanes.values()).saturating_sub(known)) {
-                self.is_barren = self.is_barren || !walk.pass(&mut |_, _, holds| holds);
-                self.rounds.push(walk.lanes.values().to_vec());
-                if self.is_barren {
-                    break;
-                }
-            }
             self.started = 0;
+            self.walk_on();
         }
-        self.starts = walk.lanes.into_values();
         known
+    }
+
+    /// Walks on from the models that were recorded.
+    fn walk_on(&mut self) {
+        let known = self.rounds.len();
+        let Some(values) = self.completed(&|var| self.starts[var.index()]) else { return };
+        let Some(Ground { circuit, factors }) = &self.ground else { return };
+        let most = most_rounds(values.len()).saturating_sub(known);
+        let mut walk = LaneWalk::at(circuit, factors, values, known as u64);
+        for _ in 0..AROUND.min(most) {
+            self.is_barren = self.is_barren || !walk.pass(&mut |_, _, holds| holds);
+            self.rounds.push(walk.lanes.values().to_vec());
+            if self.is_barren {
+                break;
+            }
+        }
     }
 
     /// The lanes in which a literal is true, a word for each round. Rounds that do not contain its
@@ -112,9 +137,9 @@ impl Samples {
     }
 }
 
-/// How many rounds are kept at most, where each has as many words as `values`.
-fn most_rounds(values: &[u64]) -> usize {
-    WORDS / values.len().max(1)
+/// How many rounds are kept at most, where each has this many words.
+fn most_rounds(values: usize) -> usize {
+    WORDS / values.max(1)
 }
 
 /// How many models the solver is asked for. The other lanes become their neighbours, and neighbours
