@@ -42,6 +42,8 @@
 //! - Niklas Eén, Armin Biere. "Effective Preprocessing in SAT through Variable and Clause
 //!   Elimination." SAT 2005: the elimination.
 
+use rustc_hash::FxHashSet;
+
 use super::free::FreeFactors;
 use super::models::Models;
 use super::propagator::Propagator;
@@ -702,6 +704,8 @@ struct Greedy<'c> {
     propagator: Propagator,
     /// How many literals of the propagator's trail hold in every model.
     root: usize,
+    /// How many of these were known from the start. None of them is a case.
+    known: usize,
     /// The choices that may be in a model and are in none found so far.
     open: Choices,
     /// The choices that are in a model or may be in one.
@@ -731,7 +735,18 @@ impl<'c> Greedy<'c> {
         let root = propagator.trail().len();
         let row = RowDraft::default();
         let feasible = open.clone();
-        Self { models, cases, deciding, by_literal, propagator, root, open, feasible, row }
+        Self {
+            models,
+            cases,
+            deciding,
+            by_literal,
+            propagator,
+            root,
+            known: root,
+            open,
+            feasible,
+            row,
+        }
     }
 
     /// Finds a choice that propagation does not exclude and that is in no model so far. No choice
@@ -819,10 +834,10 @@ impl<'c> Greedy<'c> {
         if !self.decide_all(&start) {
             return None;
         }
-        let mut is_possible = false;
+        let starts = self.row.decisions.len();
         loop {
             factors.iter().for_each(|&factor| self.extend(factor));
-            let decisions = std::mem::take(&mut self.row.decisions);
+            let mut decisions = std::mem::take(&mut self.row.decisions);
             if let Some(model) = self.propagated() {
                 return Some(model);
             }
@@ -831,12 +846,11 @@ impl<'c> Greedy<'c> {
                 let is_true = |literal| models.is_true(literal);
                 return Some(CoveringModel::of(models.vars(), is_true));
             }
-            is_possible = is_possible || self.models.solve(&start);
-            if !is_possible {
-                return None;
-            }
+            // What comes after the solver's core is not needed, and the least core is the same.
+            decisions.truncate(last_of(self.models.core(), &decisions).map_or(0, |last| last + 1));
             let core = self.learn(&decisions);
-            let kept = decisions.iter().rposition(|decision| core.contains(decision)).unwrap_or(0);
+            // Where the first decisions exclude each other, no later ones are in the core.
+            let kept = last_of(&core, &decisions).filter(|&last| last >= starts)?;
             self.decide_all(&decisions[..kept]);
         }
     }
@@ -911,7 +925,7 @@ impl<'c> Greedy<'c> {
         self.propagator.undo(self.root);
         // A bit too many matches no choice.
         let [mask, undecided] = [0, u64::MAX].map(|word| vec![word; self.open.words]);
-        self.row = RowDraft { mask, undecided, ..RowDraft::default() };
+        self.row = RowDraft { mask, undecided, seen: self.known, ..RowDraft::default() };
     }
 
     /// Decides for literals as long as propagation allows it. Returns whether it allows all.
@@ -957,6 +971,12 @@ impl<'c> Greedy<'c> {
             self.row.chosen.sort();
         }
     }
+}
+
+/// The position of the last of some decisions that a core contains.
+fn last_of(core: &[Lit], decisions: &[Lit]) -> Option<usize> {
+    let core: FxHashSet<Lit> = core.iter().copied().collect();
+    decisions.iter().rposition(|decision| core.contains(decision))
 }
 
 /// Inserts a number into a list of ascending numbers.

@@ -110,6 +110,11 @@ impl Models {
         search.needed
     }
 
+    /// After an unsatisfiable answer: assumptions that exclude each other.
+    pub(super) fn core(&self) -> &[Lit] {
+        self.solver.core()
+    }
+
     /// Adds a variable that no clause mentions yet.
     pub fn new_var(&mut self) -> Var {
         self.solver.new_var()
