@@ -235,7 +235,7 @@ fn cover(t: usize, name: &str, problem: &Problem) {
     let bound: usize = sizes[..t].iter().product();
     println!(
         "{name}, {t}-wise: {} models (unconstrained at least {bound}), {} feasible, {} not, in {:.1?}",
-        found.rows.len(),
+        found.models.len(),
         found.feasible,
         found.infeasible,
         start.elapsed()

@@ -53,9 +53,7 @@ use crate::formula::{Lit, Var};
 /// A set of models that covers every choice of cases that it can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covering {
-    /// For each model the case of each factor, as an index among the cases of the factor.
-    pub rows: Vec<Vec<usize>>,
-    /// The models, in the same order as the rows.
+    /// The models. What they cover are their [rows](CoveringModel::row).
     pub models: Vec<CoveringModel>,
     /// How many choices of cases are in some model.
     pub feasible: u64,
@@ -82,7 +80,7 @@ pub struct Covering {
 /// let mut models = Models::new(3, [[!a, !b].as_slice()].into_iter(), SolverKind::default());
 /// let covering = covering(2, &factors, &mut models).unwrap();
 /// assert_eq!((covering.feasible, covering.infeasible), (11, 1));
-/// assert!(covering.rows.len() < 6);
+/// assert!(covering.models.len() < 6);
 /// ```
 pub fn covering(t: usize, factors: &[Vec<Lit>], models: &mut Models) -> Option<Covering> {
     covering_beside(&mut Samples::default(), t, factors, models)
@@ -112,13 +110,7 @@ pub fn covering_beside(
     let feasible = feasible_choices(t, (&rows, feasible), &cases, &free);
     models.add_searches(projected.searches());
     let models = completed(samples, &literals, &found, models);
-    let of_factor = |model: &CoveringModel, factor: &Vec<Lit>| {
-        factor.iter().position(|&case| model.is_true(case)).unwrap_or_default()
-    };
-    let positions =
-        |model: &CoveringModel| factors.iter().map(|factor| of_factor(model, factor)).collect();
-    let rows = models.iter().map(positions).collect();
-    Some(Covering { rows, models, feasible, infeasible: all - feasible })
+    Some(Covering { models, feasible, infeasible: all - feasible })
 }
 
 /// The models in which the literals `deciding` are as in some projected ones.
@@ -150,7 +142,7 @@ fn completed(
 
 /// The rows of a covering array.
 struct FoundRows {
-    rows: Vec<Vec<u32>>,
+    rows: Vec<RowCases>,
     models: Vec<CoveringModel>,
     /// The choices of `t` cases that the rows have; `None` without factors.
     feasible: Option<Choices>,
@@ -163,7 +155,7 @@ impl FoundRows {
         if t == 0 {
             // Without free factors, the model that was found last is the only row.
             let model = CoveringModel::of(models.vars(), |literal| models.is_true(literal));
-            return Some(Self { rows: vec![Vec::new()], models: vec![model], feasible: None });
+            return Some(Self { rows: Vec::new(), models: vec![model], feasible: None });
         }
         let open = Choices::of_different_factors(cases, t)?;
         let mut greedy = Greedy::new(models, cases, deciding, open);
@@ -176,7 +168,7 @@ impl FoundRows {
                 greedy.forbid(&start);
                 continue;
             };
-            let row = RowCases::new(cases.row(&model), greedy.open.words);
+            let row = RowCases::new(&cases.row(&model), greedy.open.words);
             greedy.open.remove_all(&row);
             found.push((row, model));
         }
@@ -184,8 +176,8 @@ impl FoundRows {
         drop(open);
         let (rows, models): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let kept = not_redundant(&rows, &feasible);
-        let found = rows.into_iter().map(|row| row.cases).zip(models);
-        let (rows, models) = found.zip(kept).filter_map(|(row, kept)| kept.then_some(row)).unzip();
+        let found = rows.into_iter().zip(models).zip(kept);
+        let (rows, models) = found.filter_map(|(row, kept)| kept.then_some(row)).unzip();
         Some(Self { rows, models, feasible: Some(feasible) })
     }
 }
@@ -209,7 +201,7 @@ fn all_choices(t: usize, factors: &[Vec<Lit>]) -> Option<u64> {
 /// for several choices of all factors.
 fn feasible_choices(
     t: usize,
-    (rows, mut known): (&[Vec<u32>], Option<Choices>),
+    (rows, mut known): (&[RowCases], Option<Choices>),
     cases: &Cases,
     free: &FreeFactors,
 ) -> u64 {
@@ -295,6 +287,12 @@ impl CoveringModel {
             models.solve(&known);
             Self::of(models.vars(), |literal| models.is_true(literal))
         })
+    }
+
+    /// The case of each factor, as an index among the cases of the factor.
+    pub fn row(&self, factors: &[Vec<Lit>]) -> Vec<usize> {
+        let case = |factor: &Vec<Lit>| factor.iter().position(|&case| self.is_true(case));
+        factors.iter().map(|factor| case(factor).unwrap_or_default()).collect()
     }
 
     /// Whether a literal is true in the model.
@@ -391,7 +389,6 @@ impl Ranks {
 
 /// The cases of a row.
 struct RowCases {
-    cases: Vec<u32>,
     /// The cases as bits.
     mask: Vec<u64>,
     /// Which words of the mask are not zero.
@@ -399,9 +396,15 @@ struct RowCases {
 }
 
 impl RowCases {
-    fn new(cases: Vec<u32>, words: usize) -> Self {
-        let mask = mask(&cases, words);
-        Self { filled: summary(&mask), cases, mask }
+    fn new(cases: &[u32], words: usize) -> Self {
+        let mask = mask(cases, words);
+        Self { filled: summary(&mask), mask }
+    }
+
+    fn cases(&self) -> Vec<u32> {
+        let mut cases = Vec::new();
+        each_bit(&self.mask, |case| cases.push(case as u32));
+        cases
     }
 }
 
@@ -488,7 +491,7 @@ impl Choices {
     }
 
     /// The set of all choices that rows have. `None` where there may be too many.
-    fn of_rows(rows: &[Vec<u32>], cases: &Cases, t: usize) -> Option<Self> {
+    fn of_rows(rows: &[RowCases], cases: &Cases, t: usize) -> Option<Self> {
         let mut choices = Self::none(cases, t)?;
         rows.iter().for_each(|row| choices.add_all(row));
         Some(choices)
@@ -578,7 +581,7 @@ impl Choices {
 
     /// Does the same as [`each_met`](Self::each_met), and removes the choices that `call` returns.
     fn strike(&mut self, row: &RowCases, mut call: impl FnMut(usize, u64) -> u64) {
-        for others in self.all_others(&row.cases) {
+        for others in self.all_others(&row.cases()) {
             if self.counts[others] == 0 {
                 continue;
             }
@@ -608,11 +611,10 @@ impl Choices {
 
     /// Adds all choices of cases of a row. That includes sets with one case twice, which are not
     /// choices.
-    fn add_all(&mut self, row: &[u32]) {
-        let mask = mask(row, self.words);
-        for others in self.all_others(row) {
+    fn add_all(&mut self, row: &RowCases) {
+        for others in self.all_others(&row.cases()) {
             let words = &mut self.bits[others * self.words..(others + 1) * self.words];
-            words.iter_mut().zip(&mask).for_each(|(word, mask)| *word |= mask);
+            words.iter_mut().zip(&row.mask).for_each(|(word, mask)| *word |= mask);
             self.counts[others] = ones(words);
             let filled = summary(words);
             self.filled_with(others).copy_from_slice(&filled);
@@ -1046,20 +1048,20 @@ mod tests {
             for &kind in KINDS {
                 let mut models = Models::new(VARS as usize, clauses.iter().map(Vec::as_slice), kind);
                 let found = covering(t, &factors, &mut models).unwrap();
-                prop_assert!(found.rows.iter().all(|row| possible.contains(row)));
-                prop_assert_eq!(found.models.len(), found.rows.len());
-                for (own, model) in found.rows.iter().zip(&found.models) {
+                let rows: Vec<_> = found.models.iter().map(|model| model.row(&factors)).collect();
+                prop_assert!(rows.iter().all(|row| possible.contains(row)));
+                for (own, model) in rows.iter().zip(&found.models) {
                     let bits = (0..VARS).filter(|&var| model.is_true(Var(var).positive())).map(|var| 1 << var).sum();
                     prop_assert!(holds(&clauses, bits));
                     prop_assert_eq!(own, &row(bits));
                 }
                 let covers = |rows: &[Vec<usize>]| rows.iter().flat_map(|row| covered(row, size)).collect::<BTreeSet<_>>();
-                prop_assert_eq!(covers(&found.rows), feasible.clone());
+                prop_assert_eq!(covers(&rows), feasible.clone());
                 prop_assert_eq!(found.feasible, feasible.len() as u64);
                 let all = [1, 10, 37, 60, 36][size];
                 prop_assert_eq!(found.infeasible, all - found.feasible);
-                for index in 0..found.rows.len() {
-                    let mut fewer = found.rows.clone();
+                for index in 0..rows.len() {
+                    let mut fewer = rows.clone();
                     fewer.remove(index);
                     prop_assert!(covers(&fewer) != feasible);
                 }
@@ -1089,13 +1091,13 @@ mod tests {
         let factors: Vec<_> =
             (0..100).map(|var| vec![Var(var).negative(), Var(var).positive()]).collect();
         let mut models = Models::new(100, std::iter::empty(), SolverKind::Batsat);
-        assert!(covering(2, &factors, &mut models).unwrap().rows.len() <= 16);
+        assert!(covering(2, &factors, &mut models).unwrap().models.len() <= 16);
     }
 
     #[test]
     fn without_factors_one_model_will_do() {
         let mut models = Models::new(1, std::iter::empty(), SolverKind::Batsat);
-        assert_eq!(covering(2, &[], &mut models).unwrap().rows, [Vec::<usize>::new()]);
+        assert_eq!(covering(2, &[], &mut models).unwrap().models.len(), 1);
     }
 
     #[test]
@@ -1115,7 +1117,7 @@ mod tests {
         let mut models = Models::new(5, clauses.iter().map(Vec::as_slice), SolverKind::default());
         let found = covering(2, &factors, &mut models).unwrap();
         // The sum is: 3 pairs of 2, 3 with `d` of 2, 3 with `e` of 4, and `d` with `e` of 2.
-        assert_eq!((found.rows.len(), found.feasible, found.infeasible), (4, 26, 14));
+        assert_eq!((found.models.len(), found.feasible, found.infeasible), (4, 26, 14));
     }
 
     /// A factor of one case has nothing to choose, and is part of each row all the same.
@@ -1124,6 +1126,6 @@ mod tests {
         let [a, b] = [0, 1].map(|var| Var(var).positive());
         let mut models = Models::new(2, [[a].as_slice()].into_iter(), SolverKind::Batsat);
         let found = covering(2, &[vec![a], vec![b, !b]], &mut models).unwrap();
-        assert_eq!((found.rows.len(), found.feasible, found.infeasible), (2, 2, 0));
+        assert_eq!((found.models.len(), found.feasible, found.infeasible), (2, 2, 0));
     }
 }
