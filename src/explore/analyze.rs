@@ -177,6 +177,7 @@ impl Space<'_, '_> {
         let mut samples = self.samples(&mut models);
         let literals: Vec<Lit> = elements.iter().map(|&id| literal(id)).collect();
         progress.phase("core and dead elements");
+        let mut models = models.projected(&literals, &samples).unwrap_or(models);
         let found = backbone_beside(&mut samples, &literals, &mut models);
         let void = found.is_none();
         let found = found.unwrap_or_default();

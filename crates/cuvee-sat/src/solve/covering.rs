@@ -99,16 +99,14 @@ pub fn covering_beside(
     models.cover_literals(&literals);
     // These clauses change nothing where exactly one case of each factor is true, as required.
     factors.iter().for_each(|factor| models.add_clause(factor));
-    let inputs = samples.inputs().map(Var::positive);
-    let shown: Vec<Lit> = literals.iter().copied().chain(inputs).collect();
     let none = Some(Covering { infeasible: all, ..Covering::default() });
-    let Some(mut projected) = models.projected(&shown) else { return none };
+    let Some(mut projected) = models.projected(&literals, samples) else { return none };
     let Some(free) = FreeFactors::of(samples, factors, &mut projected) else { return none };
     let cases = Cases::new(&free.factors);
     let FoundRows { rows, models: found, feasible } =
         FoundRows::of(t.min(free.factors.len()), &cases, &literals, &mut projected)?;
     let feasible = feasible_choices(t, (&rows, feasible), &cases, &free);
-    models.add_searches(projected.searches());
+    models.add_searches(projected.searches() - models.searches());
     let models = completed(samples, &literals, &found, models);
     Some(Covering { models, feasible, infeasible: all - feasible })
 }

@@ -7,6 +7,7 @@ use super::nearby::Nearby;
 use super::propagate::Propagation;
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
+use super::walk::Samples;
 use crate::count::projected;
 use crate::formula::{Cnf, Lit, Var};
 use rustc_hash::FxHashMap;
@@ -52,15 +53,19 @@ impl Models {
         Self::new(cnf.vars(), cnf.clauses().map(|clause| clause.literals), settings)
     }
 
-    /// A solver with fewer clauses, whose models are the same as far as some literals go. `None`
-    /// where there is no model.
-    pub(super) fn projected(&mut self, onto: &[Lit]) -> Option<Self> {
-        self.cover_literals(onto);
+    /// A solver with fewer clauses, whose models are the same as far as some literals go, and the
+    /// inputs of samples. `None` where there is no model.
+    pub fn projected(&mut self, onto: &[Lit], samples: &Samples) -> Option<Self> {
+        let inputs = samples.inputs().map(Var::positive);
+        let onto: Vec<Lit> = onto.iter().copied().chain(inputs).collect();
+        self.cover_literals(&onto);
         let mut shown = vec![false; self.vars()];
         onto.iter().for_each(|literal| shown[literal.var().index()] = true);
         let clauses = projected(self.solver.clauses(), shown)?;
         let clauses = clauses.iter().map(Vec::as_slice);
-        Some(Self::new(self.vars(), clauses, self.settings.clone()))
+        let mut projected = Self::new(self.vars(), clauses, self.settings.clone());
+        projected.add_searches(self.searches());
+        Some(projected)
     }
 
     /// Whether there is a model in which all assumptions are true.
