@@ -613,14 +613,15 @@ fn unused(
     if errors.has_errors() { Err(errors) } else { Ok(()) }
 }
 
-/// The document in the notation of its version: `occurrences` for requirements that may stay open,
-/// and none for those with a target.
+/// The document in the notation of its version: before TOSCA 2.0, `occurrences` for requirements that
+/// may stay open, and none for those with a target.
 fn finished<'a>(view: &TemplateView<'a>) -> Out<'a> {
     let is_new = |assignment: &ViewedRequirement<'a>| {
         let keys = entries(&assignment.body);
         keys.iter().any(|(key, _)| matches!(&*key_name(key), "optional" | "count"))
     };
-    if !view.nodes.iter().flat_map(|node| &node.assignments).any(is_new) {
+    let has_new = || view.nodes.iter().flat_map(|node| &node.assignments).any(is_new);
+    if view::is_of_2_0(&view.document) || !has_new() {
         return view.document.clone();
     }
     within_topology(&view.document, &mut |section, value| {

@@ -6,7 +6,9 @@
 //! a refinement inherits unchanged is reported at the ancestor only.
 
 use super::defined::Types;
-use super::definition::{ArtifactDefinition, InterfaceDefinition, OperationDefinition};
+use super::definition::{
+    ArtifactDefinition, InterfaceDefinition, OperationDefinition, RequirementDefinition,
+};
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
 use super::hierarchy::TypeId;
 use super::schemas::Schemas;
@@ -60,6 +62,10 @@ impl<'a> DefinitionCheck<'_, 'a> {
             self.interface(id, &interface.definition);
         }
         self.interface(id, &effective.interface);
+        for requirement in own(id, &effective.requirements) {
+            let RequirementDefinition { properties, attributes, .. } = &requirement.definition;
+            properties.iter().chain(attributes).for_each(|refined| self.property(refined, None));
+        }
         own(id, &effective.artifacts).for_each(|artifact| self.artifact(&artifact.definition));
         let requirements = &self.types.definition(id).requirements;
         requirements

@@ -84,6 +84,10 @@ pub struct RequirementDefinition<'a> {
     pub node: Option<Node<'a>>,
     /// The name of a relationship type.
     pub relationship: Option<Node<'a>>,
+    /// The properties of the relationship that it refines (TOSCA 2.0).
+    pub properties: Vec<PropertyDefinition<'a>>,
+    /// The attributes of the relationship that it refines (TOSCA 2.0).
+    pub attributes: Vec<PropertyDefinition<'a>>,
     /// The interfaces that it adds to those of the relationship, or refines.
     pub interfaces: Vec<InterfaceDefinition<'a>>,
     /// The filters that valid target nodes fulfil. In TOSCA 2.0, those of a type add to inherited

@@ -576,8 +576,11 @@ impl<'a> Refining<'_, 'a> {
             let relationship = own.relationship.or(before.and_then(|before| before.relationship));
             self.may_lead(own.named, relationship, capability);
         }
+        let [properties, attributes] = self.relationship_parts(own, before);
         RequirementDefinition {
             named: own.named,
+            properties,
+            attributes,
             description: own.description.or(before.and_then(|before| before.description)),
             capability: own.capability.or(before.and_then(|before| before.capability)),
             node: own.node.or(before.and_then(|before| before.node)),
@@ -593,6 +596,52 @@ impl<'a> Refining<'_, 'a> {
             },
             occurrences: own.occurrences.or(before.and_then(|before| before.occurrences)),
         }
+    }
+
+    /// The properties and attributes of the relationship that the requirement refines. It adds none
+    /// (TOSCA 2.0, section 8.5).
+    fn relationship_parts(
+        &mut self,
+        own: &RequirementDefinition<'a>,
+        before: Option<&RequirementDefinition<'a>>,
+    ) -> [Vec<PropertyDefinition<'a>>; 2] {
+        let named = own.relationship.or(before.and_then(|before| before.relationship));
+        let kind = named.and_then(|named| self.defined(Family::Relationship, named));
+        let Some(of_type) = kind.map(|kind| self.types.effective(kind)) else {
+            return Default::default();
+        };
+        let owner = format!("the relationship of the requirement `{}`", own.named.name);
+        let before = before.map_or(Default::default(), |it| [&*it.properties, &*it.attributes]);
+        [
+            (PropertyKind::Property, &of_type.properties, &own.properties, before[0]),
+            (PropertyKind::Attribute, &of_type.attributes, &own.attributes, before[1]),
+        ]
+        .map(|(kind, known, own, before)| {
+            if !of_type.is_open {
+                self.refines_only(own, known, (&owner, kind.noun()), "8.5");
+            }
+            self.refinements(kind, known, own, before)
+        })
+    }
+
+    /// The parts that definitions refine, including those that were refined before.
+    fn refinements(
+        &mut self,
+        kind: PropertyKind,
+        known: &Parts<'a, PropertyDefinition<'a>>,
+        own: &[PropertyDefinition<'a>],
+        before: &[PropertyDefinition<'a>],
+    ) -> Vec<PropertyDefinition<'a>> {
+        let mut base = Arc::clone(known);
+        for definition in before {
+            let (named, definition) = (definition.named, definition.clone());
+            let part = Part { owner: self.owner, named, refines: None, definition };
+            Arc::make_mut(&mut base).insert(named.name, Arc::new(part));
+        }
+        let parts = self.properties(&base, own, true, kind);
+        let is_refined = |name: &str| before.iter().chain(own).any(|it| it.named.name == name);
+        let refined = parts.iter().filter(|(name, _)| is_refined(name));
+        refined.map(|(_, part)| part.definition.clone()).collect()
     }
 
     /// Checks that relationships of a type, or of types derived from it, can lead to capabilities of

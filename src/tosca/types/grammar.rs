@@ -310,12 +310,26 @@ impl Grammar<'_> {
                 Some(relationship) => self.string(relationship, "type", &REQUIREMENT_RELATIONSHIP),
                 None => self.string(node, "relationship", &REQUIREMENT),
             },
+            properties: self.refinements(relationship, "properties", &PROPERTY),
+            attributes: self.refinements(relationship, "attributes", &ATTRIBUTE),
             interfaces: relationship
                 .map(|relationship| self.interfaces(relationship, &REQUIREMENT_RELATIONSHIP))
                 .unwrap_or_default(),
             node_filters: node.get("node_filter").into_iter().collect(),
             occurrences: self.occurrences(node, &REQUIREMENT),
         }
+    }
+
+    /// The properties or attributes that TOSCA 2.0 refines at a relationship.
+    fn refinements<'a>(
+        &mut self,
+        relationship: Option<Node<'a>>,
+        keyname: &str,
+        shape: &'static Shape,
+    ) -> Vec<PropertyDefinition<'a>> {
+        let all = relationship.filter(|it| v2_0::is_of(it.document()));
+        let all = all.and_then(|it| it.get(keyname)).into_iter().flat_map(Node::entries);
+        all.map(|entry| self.property(Named::new(entry), shape)).collect()
     }
 
     fn occurrences<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Occurrences<'a>> {

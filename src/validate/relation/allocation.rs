@@ -2,12 +2,15 @@
 //! together take no more of a property than it has.
 
 use super::super::checker::Checker;
+use super::number_of;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
-use crate::tosca::requirement;
+use crate::tosca::Family;
+use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::types::EffectiveCapability;
-use crate::tosca::v2_0::function::{BuiltIn, scalar};
-use crate::tosca::value::{DataTypes, Primitive, PropertyDefinition, in_base_unit};
-use crate::tosca::{Family, v2_0};
+use crate::tosca::v2_0::function::{BuiltIn, evaluate};
+use crate::tosca::value::{
+    DataTypes, Primitive, PropertyDefinition, Schema, check_value, in_base_unit,
+};
 use crate::variability::graph::{ElementId, NodeElement, RelationElement};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -50,8 +53,12 @@ impl<'a> Checker<'_, 'a> {
         let mut allocated = Allocated::default();
         for relation in users {
             let body = relation.requirement.declared.value;
-            let is_certain = self.presence.is_some() || self.is_unconditional(relation.id);
+            // Optional relations give way where there is no room.
+            let is_certain = (self.presence.is_some() || self.is_unconditional(relation.id))
+                && AssignedCount::read(body).min > 0;
+            let source = number_of(self.graph.node(relation.source));
             let times = body.get("count").map_or(Some(1), requirement::count);
+            let times = times.zip(source).and_then(|(times, source)| times.checked_mul(source));
             for (key, amount) in body.get("allocation").into_iter().flat_map(Node::entries) {
                 let Some(part) = key.text().and_then(|key| capability.properties.get(key)) else {
                     self.unknown_allocation(when, key, name, capability);
@@ -65,6 +72,7 @@ impl<'a> Checker<'_, 'a> {
                     self.report_when(when, &[], wrong(Code::InvalidTemplate, message, key));
                     continue;
                 }
+                self.is_amount(when, &part.definition, amount);
                 let amount = self.amount(&part.definition, amount);
                 let amount = amount.zip(times).and_then(|(amount, times)| {
                     called("product", vec![amount, i64::try_from(times).ok()?.into()])
@@ -101,6 +109,11 @@ impl<'a> Checker<'_, 'a> {
         let own = own.and_then(|all| all.get(name)?.get("properties")?.get(property));
         let there = own.or(definition.value).or(definition.default);
         let there = there.and_then(|there| self.amount(definition, there));
+        // Each of the nodes that a template stands for has as much.
+        let there = there.zip(number_of(node)).and_then(|(there, number)| match number {
+            1 => Some(there),
+            _ => called("product", vec![there, i64::try_from(number).ok()?.into()]),
+        });
         let more = sum.zip(there).and_then(|(sum, there)| {
             let is_more = called("greater_than", vec![sum.clone(), there.clone()])?;
             (is_more == Value::Bool(true)).then_some((sum, there))
@@ -138,12 +151,30 @@ impl<'a> Checker<'_, 'a> {
         matches!(base, None | Some(Primitive::Integer | Primitive::Float | Primitive::Scalar))
     }
 
-    /// An amount in the base unit of its type; `None` where a function computes it.
-    fn amount(&self, definition: &PropertyDefinition<'_>, amount: Node<'_>) -> Option<Value> {
-        if v2_0::called(amount).is_some() {
-            return None;
+    /// Reports an amount that is of another type than its property, or less than nothing.
+    fn is_amount(&self, when: &[ElementId], definition: &PropertyDefinition<'_>, amount: Node<'_>) {
+        // What the validation of the property says is about the whole, and not about a part.
+        let schema = Schema {
+            constraints: Vec::new(),
+            validations: Vec::new(),
+            ..definition.schema.clone()
+        };
+        let found = check_value(amount, &schema, &self.schemas).diagnostics;
+        let is_less = || {
+            let amount = self.amount(definition, amount)?;
+            Some(called("less_than", vec![amount, 0.into()])? == Value::Bool(true))
+        };
+        if found.is_empty() && is_less() == Some(true) {
+            let message = "nothing less than 0 can be allocated".to_owned();
+            return self.report_when(when, &[], wrong(Code::InvalidValue, message, amount));
         }
-        Some(in_base_unit(scalar(amount)?, &self.schemas.units(definition)))
+        found.into_iter().for_each(|found| self.report_when(when, &[], found));
+    }
+
+    /// An amount in the base unit of its type; `None` where it depends on more than its arguments.
+    fn amount(&self, definition: &PropertyDefinition<'_>, amount: Node<'_>) -> Option<Value> {
+        let units = self.schemas.units(definition);
+        evaluate(amount, &|_, _| None, &|value| in_base_unit(value, &units)).ok()?
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::checker::Checker;
 use super::super::property::undefined;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::shape::RELATIONSHIP;
-use crate::tosca::value::check_assignment;
+use crate::tosca::value::{PropertyDefinition, check_assignment};
 use crate::tosca::{Family, TypeId};
 use crate::variability::graph::{ElementId, Graph, RelationElement};
 use crate::variability::template::{Property, PropertyValue, RelationshipTemplate, shape};
@@ -51,7 +51,7 @@ impl<'g, 'a> Templates<'g, 'a> {
     }
 }
 
-impl<'a> Checker<'_, 'a> {
+impl<'c, 'a> Checker<'c, 'a> {
     /// Checks the shape of all relationship templates: while their relation is present, or always
     /// if no relation uses them.
     pub(super) fn relationship_templates(&self, templates: &Templates<'_, 'a>) {
@@ -159,14 +159,59 @@ impl<'a> Checker<'_, 'a> {
         let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
         let when = [of_type, &[relation.id]].concat();
         let typed = Typed { id: relation.id, kind, when: &when };
+        let refined = self.refined_properties(relation);
+        let with_value = refined.iter().filter(|it| it.value.or(it.default).is_some());
         let given: Vec<_> = templates
             .copied_unused(relation)
             .iter()
             .map(|property| property.declared.name)
+            .chain(with_value.map(|definition| definition.named.name))
             .collect();
         self.assigned_properties(&properties, kind, of_type);
+        for definition in refined {
+            self.refined_property(&properties, kind, definition, &when);
+        }
         self.missing_properties(typed, &properties, &given);
         self.attributes(typed, template.value);
         self.interfaces(typed, template.value, &[]);
+    }
+    /// The properties of a relationship that the definition of its requirement refines (TOSCA 2.0,
+    /// section 8.5).
+    fn refined_properties(
+        &self,
+        relation: &RelationElement<'a>,
+    ) -> Vec<&'c PropertyDefinition<'c>> {
+        let source = self.graph.node(relation.source).id;
+        let name = self.graph.element(relation.id).name;
+        let definitions = self
+            .types_of(source, Family::Node)
+            .into_iter()
+            .filter_map(|(kind, _)| self.requirement_definition(kind, name));
+        definitions.flat_map(|definition| &definition.properties).collect()
+    }
+
+    /// Checks values of a property against its refinement, as far as the type says nothing of them.
+    fn refined_property(
+        &self,
+        properties: &[ElementId],
+        kind: TypeId,
+        refined: &'c PropertyDefinition<'c>,
+        when: &[ElementId],
+    ) {
+        let name = refined.named.name;
+        let of_type = self.schemas.of(kind).properties.iter().find(|it| it.named.name == name);
+        for id in self.counting(properties).filter(|id| self.graph.element(*id).name == name) {
+            let property = &self.graph.properties[self.graph.element(id).slot as usize].property;
+            let PropertyValue::Value(value) = property.value else { continue };
+            let known = of_type.map(|it| check_assignment(value, it, &self.schemas).diagnostics);
+            let known = known.unwrap_or_default();
+            let is_news = |found: &Diagnostic| {
+                !known.iter().any(|it| (it.span, it.code) == (found.span, found.code))
+            };
+            let found = check_assignment(value, refined, &self.schemas).diagnostics;
+            for found in found.into_iter().filter(is_news) {
+                self.report_when(&[when, &[id]].concat(), &[], found);
+            }
+        }
     }
 }

@@ -179,19 +179,30 @@ pub(super) fn links(
         relations: 0,
         errors: Diagnostics::default(),
     };
-    let mut by_node = FxHashMap::default();
-    for (node, values) in view.nodes.iter().zip(&topology.nodes) {
-        let links = linking.node(node, &values.relations);
-        if links.iter().any(|link| !matches!(link, RelationLink::Kept)) {
-            by_node.insert(node.name.clone(), links);
+    let nodes: Vec<_> = view.nodes.iter().zip(&topology.nodes).collect();
+    let mut all: Vec<_> = nodes.iter().map(|(node, _)| linking.node(node)).collect();
+    // All mandatory relations come before optional ones (section 8.7.1).
+    for is_optional in [false, true] {
+        for ((node, values), (links, wanted)) in nodes.iter().zip(&mut all) {
+            let of_turn = wanted
+                .iter()
+                .filter(|wanted| wanted.iter().all(|it| it.is_optional) == is_optional);
+            of_turn
+                .for_each(|wanted| linking.requirement((node, &values.relations), wanted, links));
         }
     }
+    let by_node = nodes.iter().zip(all).filter_map(|((node, _), (links, _))| {
+        let says_more = links.iter().any(|link| !matches!(link, RelationLink::Kept));
+        says_more.then(|| (node.name.clone(), links))
+    });
+    let by_node = by_node.collect();
     let errors = linking.errors;
     if errors.has_errors() { Err(errors) } else { Ok(RelationLinks { by_node }) }
 }
 
 impl<'a> Linking<'_, '_, 'a> {
-    fn node(&mut self, node: &ViewedNode<'a>, relations: &[RelationIndex]) -> Vec<RelationLink> {
+    /// What is known of the assignments of a node, and where those of each requirement may lead.
+    fn node(&mut self, node: &ViewedNode<'a>) -> (Vec<RelationLink>, Vec<Vec<WantedTarget<'a>>>) {
         let mut links = vec![RelationLink::Kept; node.assignments.len()];
         let mut before: FxHashMap<&str, u64> = FxHashMap::default();
         let mut by_requirement: IndexMap<&str, Vec<WantedTarget<'a>>> = IndexMap::new();
@@ -206,20 +217,27 @@ impl<'a> Linking<'_, '_, 'a> {
             }
             *first = first.saturating_add(count.unwrap_or(1));
         }
-        for wanted in by_requirement.into_values() {
-            let is_plain =
-                |it: &WantedTarget<'_>| it.index.is_none() && it.nodes.is_none() && it.count == 1;
-            if wanted.iter().all(is_plain) {
-                continue;
-            }
-            let Some(found) = self.led(node, &wanted, relations) else { continue };
-            for (wanted, found) in wanted.iter().zip(found) {
-                if !is_plain(wanted) || found.is_empty() {
-                    links[wanted.position] = RelationLink::Leads(found);
-                }
+        (links, by_requirement.into_values().collect())
+    }
+
+    /// Decides where the assignments of one requirement lead.
+    fn requirement(
+        &mut self,
+        (node, relations): (&ViewedNode<'a>, &[RelationIndex]),
+        wanted: &[WantedTarget<'a>],
+        links: &mut [RelationLink],
+    ) {
+        let is_plain =
+            |it: &WantedTarget<'_>| it.index.is_none() && it.nodes.is_none() && it.count == 1;
+        if wanted.iter().all(is_plain) {
+            return;
+        }
+        let Some(found) = self.led(node, wanted, relations) else { return };
+        for (wanted, found) in wanted.iter().zip(found) {
+            if !is_plain(wanted) || found.is_empty() {
+                links[wanted.position] = RelationLink::Leads(found);
             }
         }
-        links
     }
 
     /// The number of relations of an assignment, as far as it is known, and whether a function says
