@@ -12,12 +12,13 @@ use super::definition::{
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
 use super::hierarchy::TypeId;
 use super::schemas::Schemas;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::function::Call;
+use crate::tosca::v2_0;
 use crate::tosca::value::{
-    Findings, PropertyDefinition, Schema, Undecided, UndecidedReason, check_constraint_definition,
-    check_definition, check_schema, function_not_map,
+    Findings, PropertyDefinition, Schema, Undecided, UndecidedReason, check_assignment,
+    check_constraint_definition, check_definition, check_schema, function_not_map,
 };
 use cuvee_text::source::Span;
 use cuvee_text::yaml::Node;
@@ -103,6 +104,30 @@ impl<'a> DefinitionCheck<'_, 'a> {
         });
         let misnamed = kind.zip(artifact.file);
         self.found.extend(misnamed.and_then(|(kind, file)| self.types.misnamed(kind, file)));
+        // Before TOSCA 2.0, nothing says that the type defines them.
+        let is_closed = |kind: &TypeId| !self.types.effective(*kind).is_open;
+        let Some(kind) =
+            kind.filter(is_closed).filter(|_| v2_0::is_of(artifact.named.key.document()))
+        else {
+            return;
+        };
+        let known = &self.schemas.of(kind).properties;
+        for named in &artifact.properties {
+            match known.iter().find(|definition| definition.named.name == named.name) {
+                Some(definition) => {
+                    let found = check_assignment(named.value, definition, &self.schemas);
+                    self.found.extend(all(found));
+                }
+                None => {
+                    let owner = self.types.definition(kind).name;
+                    let message = format!("`{owner}` has no property `{}`", named.name);
+                    let known = known.iter().map(|definition| definition.named.name);
+                    let error = Diagnostic::error(Code::UnknownProperty, message);
+                    let error = error.at(named.key.span()).section("3.6.7.1");
+                    self.found.push(error.help_opt(did_you_mean(named.name, known)));
+                }
+            }
+        }
     }
 
     /// Checks the inputs of an operation that are not inherited unchanged. The definition has all

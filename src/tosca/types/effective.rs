@@ -246,7 +246,14 @@ impl<'a> Refining<'_, 'a> {
             let derives = |(new, old)| self.types.derives(new, old);
             new.zip(old).is_none_or(|(new, old)| new.zip(old).is_some_and(derives))
         };
-        let Some(before) = refined.filter(is_kept) else { return own.clone() };
+        let Some(before) = refined.filter(is_kept) else {
+            if let Some(before) = refined.filter(|_| v2_0::is_of(own.named.key.document())) {
+                let of = format!("the input `{}`", own.named.name);
+                let rule = Rule::new(&TOSCA_2_0, "9.7");
+                self.narrowed(Family::Data, own.schema.kind, before.schema.kind, &of, rule);
+            }
+            return own.clone();
+        };
         let (new, old) = (&own.schema, &before.schema);
         PropertyDefinition {
             named: own.named,
@@ -302,7 +309,12 @@ impl<'a> Refining<'_, 'a> {
                 simple("3.6.10.6"),
             );
         }
-        if let Some((own, fixed)) =
+        let is_of_2_0 = v2_0::is_of(own.named.key.document());
+        if let Some(fixed) = before.value.filter(|_| is_of_2_0) {
+            let message = format!("the {noun} `{name}` has a fixed value, so nothing refines it");
+            let rule = Rule::new(&TOSCA_2_0, "9.4");
+            self.loosened(own.named.key, message, fixed, "fixed here", rule);
+        } else if let Some((own, fixed)) =
             own.value.zip(before.value).filter(|(own, fixed)| own.to_value() != fixed.to_value())
         {
             self.loosened(

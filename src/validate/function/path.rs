@@ -389,18 +389,19 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             Reached::Relationship(_) => return Ok(KnownValue::Unknown),
         };
+        let section = if is_attribute { "10.2.1.3" } else { "10.2.1.2" };
+        let rule = Rule::new(&TOSCA_2_0, section);
         let attribute = members.attributes.get(text).filter(|_| is_attribute);
         if let Some(part) = attribute.or_else(|| members.properties.get(text)) {
-            let section = if is_attribute { "10.2.1.3" } else { "10.2.1.2" };
             let found = self.part_of(&part.definition, nested);
-            return found.map_err(|error| error.rule(Rule::new(&TOSCA_2_0, section)));
+            return found.map_err(|error| error.rule(rule));
         }
         // An assignment without a definition is reported where it is made.
         let template = if let Reached::Node(node) = reached { node.template } else { None };
         let is_assigned = template.is_some_and(|id| self.is_assigned(self.graph.node(id).id, text));
         match is_assigned || members.is_open {
             true => Ok(KnownValue::Unknown),
-            false => Err(self.no_member(reached, members, (*name, noun))),
+            false => Err(self.no_member(reached, members, (*name, noun), rule)),
         }
     }
 
@@ -409,12 +410,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         reached: Reached<'_>,
         members: Members<'_>,
         (name, noun): (Node<'_>, &str),
+        rule: Rule,
     ) -> Diagnostic {
         let (text, owner) = (name.text().unwrap_or_default(), members.owner);
-        let error = |message| {
-            let error = Diagnostic::error(Code::UnknownProperty, message).at(name.span());
-            error.rule(Rule::new(&TOSCA_2_0, "10.3"))
-        };
+        let error =
+            |message| Diagnostic::error(Code::UnknownProperty, message).at(name.span()).rule(rule);
         if let Reached::Node(node) = reached {
             let effective = self.types.effective(node.kind);
             let as_capability = effective.capabilities.contains_key(text);
