@@ -173,6 +173,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                 continue;
             };
             let called = self.inlined(chosen, &step);
+            let single = called.as_ref().and_then(|_| self.single(chosen));
             let count = if called.is_some() { 1 } else { targets.len() };
             let names: Vec<_> = (1..=count)
                 .map(|number| if count == 1 { name.clone() } else { format!("{name}_{number}") })
@@ -180,6 +181,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             firsts.extend(names.first().map(|first| (name, first.clone())));
             for (position, (_, target)) in targets.into_iter().take(count).enumerate() {
                 let next = names.get(position + 1).cloned();
+                let target = single.clone().unwrap_or(target);
                 let mut step = self.step(&step, Some(target), at, next);
                 if let Some(activities) = &called {
                     let mut all = entries(&step);
@@ -260,6 +262,13 @@ impl<'a> Flattening<'_, '_, 'a> {
             all.push((owner, like(&activity, vec![inline])));
         }
         Some(like_list(&activities, all))
+    }
+
+    /// A node of a substituting template that stands for itself, whatever counts say.
+    fn single(&self, chosen: usize) -> Option<Out<'a>> {
+        let nodes = &self.chosen[chosen].variant.view.nodes;
+        let node = nodes.iter().find(|node| entry(&node.body, "instance_count").is_none())?;
+        Some(Out::String(self.prefixed(chosen, &node.name).into()))
     }
 
     /// The workflow to which an operation of a node is mapped.

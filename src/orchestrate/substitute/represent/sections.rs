@@ -79,7 +79,7 @@ impl Representing<'_> {
     }
 
     /// The steps of a workflow. One for a template with a count is repeated for its nodes, one
-    /// after the other.
+    /// after the other, unless all that it does is to inline workflows.
     fn steps<'a>(&self, steps: &Out<'a>) -> Out<'a> {
         let mut all: MapEntries<'a> = Vec::new();
         let mut followers = Followers::default();
@@ -89,6 +89,12 @@ impl Representing<'_> {
                 all.push((key, self.value(&step, Indices::default())));
                 continue;
             };
+            if let (Some(node), true) = (nodes.first(), only_inlines(&step)) {
+                let mut parts = entries(&self.value(&step, Indices::default()));
+                set(&mut parts, "target", |_| Some(name(node.clone())));
+                all.push((key, like(&step, parts)));
+                continue;
+            }
             let own = key_name(&key);
             let names: Vec<_> =
                 (0..nodes.len()).map(|index| representation(&own, index as u64)).collect();
@@ -195,6 +201,13 @@ impl Representing<'_> {
         let all = parts.iter().map(|part| self.targets(part)).collect::<Option<Vec<_>>>()?;
         Some(all.concat())
     }
+}
+
+/// Whether a step only inlines workflows, to which its target means nothing.
+fn only_inlines(step: &Out<'_>) -> bool {
+    let activities = entry(step, "activities").map(|all| items(&all)).unwrap_or_default();
+    let inlines = |activity: &Out<'_>| entry(activity, "inline").is_some();
+    !activities.is_empty() && activities.iter().all(inlines)
 }
 
 /// A step with the steps that follow it now.
