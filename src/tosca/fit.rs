@@ -35,6 +35,10 @@ pub(crate) enum Misfit<'r, 'c> {
     NotForSource(NamedCapability<'c>),
 }
 
+/// A type that a list of valid types is to have, if there is one, and what it means if it has not.
+type ValidList<'c> =
+    (Family, Option<TypeId>, Option<&'c [Node<'c>]>, fn(&'c [Node<'c>]) -> RelationshipMisfit<'c>);
+
 /// Why a relationship of a type cannot lead to a capability, by the types that are valid.
 #[derive(Clone, Copy)]
 pub(crate) enum RelationshipMisfit<'c> {
@@ -78,7 +82,7 @@ impl<'r, 't> RequirementFit<'r, 't, '_> {
     ) -> Option<RelationshipMisfit<'t>> {
         let of_type = self.types.effective(relationship);
         let ends = of_type.valid_ends.as_deref();
-        let lists: [(_, _, Option<&'t [Node<'t>]>, fn(_) -> _); 4] = [
+        let lists: [ValidList<'t>; 4] = [
             (
                 Family::Capability,
                 self.defined(Family::Capability, capability.kind),

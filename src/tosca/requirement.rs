@@ -72,6 +72,11 @@ pub(crate) fn count(node: Node<'_>) -> Option<u64> {
     }
 }
 
+/// How many nodes a template of TOSCA 2.0 stands for, if its number is written (section 7.2).
+pub(crate) fn number_of(template: Node<'_>) -> Option<u64> {
+    template.get("instance_count").map_or(Some(1), count)
+}
+
 /// How often a requirement occurs. The default is once (section 3.7.3.3), and in TOSCA 2.0 any
 /// number of times (section 8.5).
 pub(crate) fn bounds(definition: &RequirementDefinition<'_>) -> CountBounds {

@@ -2,7 +2,7 @@
 //! 3.6.25).
 
 use super::checker::Checker;
-use super::function::{Reached, ReachedNode, ReachedRelationship};
+use super::function::{PathStop, ReachedNode, ReachedRelationship};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_constraint_definition};
@@ -59,18 +59,18 @@ impl<'c, 'a> Subject<'c, 'a> {
 
 impl<'c, 'a> Checker<'c, 'a> {
     /// What `SELF` means in an expression about a target, if that is one entity of one type.
-    pub(super) fn reached(&self, subject: &Subject<'c, 'a>) -> Reached<'c> {
+    pub(super) fn reached(&self, subject: &Subject<'c, 'a>) -> PathStop<'c> {
         let ([AssertedEntity { kind, .. }], []) = (&subject.entities[..], &subject.groups[..])
         else {
-            return Reached::Unknown;
+            return PathStop::Unknown;
         };
         match self.types.definition(*kind).family {
-            Family::Node => Reached::Node(ReachedNode { kind: *kind, template: None }),
-            Family::Relationship => Reached::Relationship(ReachedRelationship {
+            Family::Node => PathStop::Node(ReachedNode { kind: *kind, template: None }),
+            Family::Relationship => PathStop::Relationship(ReachedRelationship {
                 kind: Some(*kind),
                 ..ReachedRelationship::default()
             }),
-            _ => Reached::Unknown,
+            _ => PathStop::Unknown,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::activity::Workflows;
 use super::checker::Checker;
-use super::function::{Reached, ReachedNode};
+use super::function::{PathStop, ReachedNode};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::tosca::requirement::{bounds, times};
 use crate::tosca::substitution::{
@@ -64,7 +64,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) {
         let schema = self.schemas.of(kind);
         if let Some(filter) = substitution.node.get("substitution_filter") {
-            self.paths(Reached::Node(ReachedNode { kind, template: None }), filter);
+            self.paths(PathStop::Node(ReachedNode { kind, template: None }), filter);
         }
         for mapping in &substitution.properties {
             match self.mapped(mapping, &schema.properties, kind, "property", "3.8.8.1") {

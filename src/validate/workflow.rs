@@ -3,7 +3,7 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::Subject;
-use super::function::Reached;
+use super::function::PathStop;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed};
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::Family;
@@ -53,7 +53,7 @@ impl<'a> Checker<'_, 'a> {
                 .for_each(|subject| self.assertions(&precondition.condition, &subject));
         }
         if let Some(condition) = of_2_0(workflow.named.value, "precondition") {
-            self.paths(Reached::Unknown, condition);
+            self.paths(PathStop::Unknown, condition);
         }
         for step in &workflow.steps {
             let subject = step

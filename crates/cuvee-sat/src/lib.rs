@@ -31,6 +31,7 @@ pub mod count;
 pub mod dimacs;
 pub mod formula;
 pub mod progress;
+mod simplify;
 pub mod solve;
 
 /// Runs the example of the README.

@@ -6,12 +6,12 @@
 //! ([`solve`]).
 
 mod allocated;
+mod direction;
 mod filters;
 mod incoming;
 mod inventory;
 mod least;
 mod network;
-mod origin;
 mod sharing;
 mod slots;
 mod solve;

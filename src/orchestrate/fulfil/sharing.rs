@@ -9,8 +9,8 @@
 //! leads to them, assignments of one requirement that need different targets, and existing nodes of
 //! which as few as possible are used.
 
+use super::direction::PermittedEnds;
 use super::network::{FlowNetwork, UNBOUNDED};
-use super::origin::Origin;
 use super::slots::OpenDemands;
 use super::solve::{Chooser, FulfilOptions, FulfilProblem, FulfilReason, NotSolved, TOLD};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
@@ -204,7 +204,9 @@ impl Sharing<'_, '_, '_> {
                 .find(|&at| slots.demands.get(at).is_some_and(|other| other.is_beside(demand)));
             // The network counts relations, and not what they allocate. It prefers nodes of the
             // template.
-            if demand.wish.allocating.is_some() || demand.wish.origin == Origin::ExternalFirst {
+            if demand.wish.allocating.is_some()
+                || demand.wish.origin == PermittedEnds::ExternalFirst
+            {
                 self.open.push(node);
             }
             if let Some(beside) = beside {

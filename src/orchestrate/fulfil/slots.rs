@@ -1,8 +1,8 @@
 //! Finds the open parts of a topology: nodes to be selected, and requirements without a target.
 
+use super::direction::PermittedEnds;
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
-use super::origin::Origin;
 use super::uses::{assigned_type, file_of};
 use super::{FulfilQuestion, instance_uri};
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
@@ -38,7 +38,7 @@ pub(super) struct Wish {
     /// The template among whose nodes a target is looked for.
     pub scope: u32,
     /// Whether a target is one of these nodes or an existing one.
-    pub origin: Origin,
+    pub origin: PermittedEnds,
     /// The assignment, if it allocates something of the capability.
     pub allocating: Option<RelationIndex>,
     /// The node that has the requirement, if the filter of its definition asks for that.
@@ -231,7 +231,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
                 filter: None,
                 allocating: None,
                 scope: self.scope(),
-                origin: Origin::InternalFirst,
+                origin: PermittedEnds::InternalFirst,
                 from: self.asked_source(definition),
             };
             found.push(self.demand(wish, definition, (None, occurs)));
@@ -256,7 +256,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             filter,
             allocating: (!relation.allocation.is_empty()).then_some(id),
             scope: self.scope(),
-            origin: Origin::of(&relation.directives),
+            origin: PermittedEnds::of(&relation.directives),
             from: self.asked_source(definition),
         };
         if occurs.max == Some(0) {

@@ -8,9 +8,9 @@
 //! declared first.
 
 use super::allocated::is_more;
+use super::direction::PermittedEnds;
 use super::incoming::IncomingUses;
 use super::least::least;
-use super::origin::Origin;
 use super::sharing::{SharedPlaces, share};
 use super::slots::{OpenDemands, SlotDemand};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
@@ -431,7 +431,7 @@ impl<'s, 'q, 't> Solving<'s, 'q, 't> {
                 let target = &self.targets.all[option.target];
                 if target.stored.is_some() {
                     self.objectives[LEADING].terms.push((taken, 1));
-                } else if demand.wish.origin == Origin::ExternalFirst {
+                } else if demand.wish.origin == PermittedEnds::ExternalFirst {
                     self.objectives[INTERNAL].terms.push((taken, 1));
                 }
                 if target.is_new() {

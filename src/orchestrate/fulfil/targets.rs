@@ -2,9 +2,9 @@
 //! inventory.
 
 use super::allocated::{Allocations, LackingRoom, amounts, in_base, lacking};
+use super::direction::PermittedEnds;
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
-use super::origin::Origin;
 use super::slots::{Selection, SlotDemand, Wish, derives};
 use super::subject::{FilterGraph, GraphNode, NodeSubject};
 use super::uses::{capability_bound, fitting, known_type};
@@ -267,7 +267,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 }
             }
         }
-        if wish.origin == Origin::ExternalFirst {
+        if wish.origin == PermittedEnds::ExternalFirst {
             found.options.sort_by_key(|option| self.all[option.target].stored.is_none());
         }
         found
@@ -283,7 +283,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
         let sources = self.sources(target, capability);
         // What the template has comes from outside for an existing node.
         if !sources.permits(self.all[target].stored.is_some()) {
-            let only = if sources == Origin::Internal { "its own" } else { "another" };
+            let only = if sources == PermittedEnds::Internal { "its own" } else { "another" };
             return Some(format!(
                 "its capability `{capability}` takes only relations of nodes of {only} template"
             ));
@@ -292,7 +292,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
     }
 
     /// Where relations to a capability may come from.
-    fn sources(&self, target: usize, capability: &str) -> Origin {
+    fn sources(&self, target: usize, capability: &str) -> PermittedEnds {
         let FulfilQuestion { topology, inventory, .. } = self.question;
         let FulfilTarget { node, stored, .. } = &self.all[target];
         let is_it = |one: &&TopologyCapability| one.name == capability;
@@ -304,7 +304,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             (None, Some(node)) => topology.node(*node).capabilities.iter().find(is_it),
             (None, None) => None,
         };
-        assigned.map_or(Origin::InternalFirst, |it| Origin::of(&it.directives))
+        assigned.map_or(PermittedEnds::InternalFirst, |it| PermittedEnds::of(&it.directives))
     }
 
     /// What a relation allocates of a capability more than is left of it.

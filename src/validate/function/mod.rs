@@ -20,7 +20,7 @@ use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use kind::{Fit, KnownValue, ValueType};
-pub(super) use path::{Reached, ReachedNode, ReachedRelationship};
+pub(super) use path::{PathStop, ReachedNode, ReachedRelationship};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use target::ConditionalValue;

@@ -5,7 +5,7 @@ use super::kind::{KnownValue, ValueType};
 use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
-use crate::tosca::requirement::{bounds, times};
+use crate::tosca::requirement::{bounds, number_of, times};
 use crate::tosca::{Family, Parts, PropertyDefinition, RequirementDefinition, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeId, RelationElement};
@@ -31,7 +31,7 @@ pub(in crate::validate) struct ReachedRelationship {
 
 /// What a path has reached.
 #[derive(Clone, Copy)]
-pub(in crate::validate) enum Reached<'c> {
+pub(in crate::validate) enum PathStop<'c> {
     Node(ReachedNode),
     Relationship(ReachedRelationship),
     Capability(Members<'c>),
@@ -50,7 +50,7 @@ pub(in crate::validate) struct Members<'c> {
 
 /// Where a path ends, and what it names there.
 struct PathEnd<'s, 'c, 'a> {
-    reached: Reached<'c>,
+    reached: PathStop<'c>,
     rest: &'s [Node<'a>],
     /// Whether it leads to several at once.
     is_list: bool,
@@ -61,7 +61,7 @@ const ALLOCATION: &str = "available_allocation";
 
 /// An index in a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PathIndex {
+enum WrittenIndex {
     Number(u64),
     All,
 }
@@ -102,11 +102,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.ask(id, |kind| {
             let start = match element.kind {
                 ElementKind::Node => {
-                    Reached::Node(ReachedNode { kind, template: Some(NodeId(slot)) })
+                    PathStop::Node(ReachedNode { kind, template: Some(NodeId(slot)) })
                 }
                 _ => {
                     let relation = &self.graph.relations[slot as usize];
-                    Reached::Relationship(self.ends_of(relation, Some(kind)))
+                    PathStop::Relationship(self.ends_of(relation, Some(kind)))
                 }
             };
             self.at_path(start, call, steps, is_named)
@@ -114,7 +114,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks all paths in an expression, in which `SELF` is something of these types.
-    pub(in crate::validate) fn paths<'n>(&self, own: Reached<'c>, expression: Node<'n>) {
+    pub(in crate::validate) fn paths<'n>(&self, own: PathStop<'c>, expression: Node<'n>) {
         let Some((call, steps)) = path_call(expression) else {
             let parts = expression.items().chain(expression.entries().map(|(_, part)| part));
             return parts.for_each(|part| self.paths(own, part));
@@ -134,17 +134,17 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The value that a call asks for, from where its path starts.
     fn at_path<'n>(
         &self,
-        start: Reached<'c>,
+        start: PathStop<'c>,
         call: &Call<'n>,
         steps: &[Node<'n>],
         is_named: bool,
     ) -> Result<KnownValue, Diagnostic> {
         let Some((first, mut rest)) = steps.split_first() else { return Ok(KnownValue::Unknown) };
         let mut is_list = false;
-        if let (true, Reached::Node(node)) = (is_named, start) {
+        if let (true, PathStop::Node(node)) = (is_named, start) {
             let (index, behind) = index(rest)?;
             self.has_node(node, index, *first)?;
-            (is_list, rest) = (index == Some(PathIndex::All), behind);
+            (is_list, rest) = (index == Some(WrittenIndex::All), behind);
         }
         let is_artifact = call.function == Function::GetArtifact;
         let rest = match rest.split_last().filter(|_| is_artifact) {
@@ -170,13 +170,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn has_node(
         &self,
         node: ReachedNode,
-        index: Option<PathIndex>,
+        index: Option<WrittenIndex>,
         at: Node<'_>,
     ) -> Result<(), Diagnostic> {
         let template = node.template.map(|id| self.graph.node(id));
-        let there = template.and_then(super::super::relation::number_of);
+        let there = template.and_then(|it| number_of(it.template.declared.value));
         match (index, there) {
-            (Some(PathIndex::Number(index)), Some(there)) if index >= there => Err(invalid(
+            (Some(WrittenIndex::Number(index)), Some(there)) if index >= there => Err(invalid(
                 at,
                 format!("there is no node {index} of this template, which stands for {there}"),
             )),
@@ -187,43 +187,43 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Follows the steps of a path as far as they lead.
     fn follow<'s, 'n>(
         &self,
-        start: Reached<'c>,
+        start: PathStop<'c>,
         steps: &'s [Node<'n>],
     ) -> Result<PathEnd<'s, 'c, 'n>, Diagnostic> {
         let mut end = PathEnd { reached: start, rest: steps, is_list: false };
         while let Some(word) = end.rest.first().and_then(|word| word.as_str()) {
             let rest = &end.rest[1..];
             (end.reached, end.rest) = match (end.reached, word, rest) {
-                (Reached::Node(node), "RELATIONSHIP", [name, rest @ ..]) => {
+                (PathStop::Node(node), "RELATIONSHIP", [name, rest @ ..]) => {
                     let (index, rest) = index(rest)?;
-                    end.is_list |= index == Some(PathIndex::All);
+                    end.is_list |= index == Some(WrittenIndex::All);
                     (self.outgoing(node, *name, index)?, rest)
                 }
-                (Reached::Node(node), "CAPABILITY", [name, rest @ ..]) => {
+                (PathStop::Node(node), "CAPABILITY", [name, rest @ ..]) => {
                     let (capability, kind) = self.capability_named(node, *name)?;
                     if rest.first().and_then(|next| next.as_str()) == Some("RELATIONSHIP") {
                         let (index, rest) = index(&rest[1..])?;
-                        end.is_list |= index == Some(PathIndex::All);
+                        end.is_list |= index == Some(WrittenIndex::All);
                         let target = Some(node);
                         let incoming =
                             ReachedRelationship { target, capability: kind, ..Default::default() };
-                        (Reached::Relationship(incoming), rest)
+                        (PathStop::Relationship(incoming), rest)
                     } else {
                         (capability, rest)
                     }
                 }
-                (Reached::Relationship(relationship), "SOURCE", rest) => {
-                    (relationship.source.map_or(Reached::Unknown, Reached::Node), rest)
+                (PathStop::Relationship(relationship), "SOURCE", rest) => {
+                    (relationship.source.map_or(PathStop::Unknown, PathStop::Node), rest)
                 }
-                (Reached::Relationship(relationship), "TARGET", rest) => {
-                    (relationship.target.map_or(Reached::Unknown, Reached::Node), rest)
+                (PathStop::Relationship(relationship), "TARGET", rest) => {
+                    (relationship.target.map_or(PathStop::Unknown, PathStop::Node), rest)
                 }
-                (Reached::Relationship(relationship), "CAPABILITY", rest) => {
+                (PathStop::Relationship(relationship), "CAPABILITY", rest) => {
                     if rest.first().and_then(|next| next.as_str()) == Some("RELATIONSHIP") {
                         let (index, rest) = index(&rest[1..])?;
-                        end.is_list |= index == Some(PathIndex::All);
+                        end.is_list |= index == Some(WrittenIndex::All);
                         (
-                            Reached::Relationship(ReachedRelationship {
+                            PathStop::Relationship(ReachedRelationship {
                                 target: None,
                                 ..relationship
                             }),
@@ -231,7 +231,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                         )
                     } else {
                         let capability = relationship.capability.map(|kind| self.members_of(kind));
-                        (capability.map_or(Reached::Unknown, Reached::Capability), rest)
+                        (capability.map_or(PathStop::Unknown, PathStop::Capability), rest)
                     }
                 }
                 // What comes behind something unknown cannot be told from names.
@@ -246,19 +246,19 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         node: ReachedNode,
         name: Node<'n>,
-        index: Option<PathIndex>,
-    ) -> Result<Reached<'c>, Diagnostic> {
+        index: Option<WrittenIndex>,
+    ) -> Result<PathStop<'c>, Diagnostic> {
         let effective = self.types.effective(node.kind);
         let text = name.text().unwrap_or_default();
         let Some(part) = effective.requirements.get(text) else {
             if effective.is_open {
-                return Ok(Reached::Unknown);
+                return Ok(PathStop::Unknown);
             }
             let known = effective.requirements.keys().copied();
             return Err(self.has_no(node.kind, "requirement", name, known));
         };
         let definition = &part.definition;
-        if let (Some(PathIndex::Number(index)), Some(max)) = (index, bounds(definition).max)
+        if let (Some(WrittenIndex::Number(index)), Some(max)) = (index, bounds(definition).max)
             && index >= max
         {
             let message = format!(
@@ -275,9 +275,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let assigned: Vec<_> = assigned.filter(of_name).collect();
         let source = Some(node);
-        Ok(Reached::Relationship(match &assigned[..] {
+        Ok(PathStop::Relationship(match &assigned[..] {
             [] => ReachedRelationship { source, ..self.defined_ends(definition) },
-            [only] if index != Some(PathIndex::All) => {
+            [only] if index != Some(WrittenIndex::All) => {
                 let own = self.only_type(only.id);
                 let defined = self.defined_ends(definition);
                 ReachedRelationship { source, ..self.ends_of(only, own.or(defined.kind)) }
@@ -329,12 +329,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         node: ReachedNode,
         name: Node<'n>,
-    ) -> Result<(Reached<'c>, Option<TypeId>), Diagnostic> {
+    ) -> Result<(PathStop<'c>, Option<TypeId>), Diagnostic> {
         let effective = self.types.effective(node.kind);
         let text = name.text().unwrap_or_default();
         let Some(part) = effective.capabilities.get(text) else {
             if effective.is_open {
-                return Ok((Reached::Unknown, None));
+                return Ok((PathStop::Unknown, None));
             }
             let known = effective.capabilities.keys().copied();
             return Err(self.has_no(node.kind, "capability", name, known));
@@ -347,7 +347,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             is_open: capability.is_open,
         };
         let kind = self.defined(Family::Capability, capability.kind);
-        Ok((Reached::Capability(members), kind))
+        Ok((PathStop::Capability(members), kind))
     }
 
     fn members_of(&self, kind: TypeId) -> Members<'c> {
@@ -363,7 +363,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The property or attribute that the rest of a path names.
     fn member<'n>(
         &self,
-        reached: Reached<'c>,
+        reached: PathStop<'c>,
         call: &Call<'n>,
         rest: &[Node<'n>],
     ) -> Result<KnownValue, Diagnostic> {
@@ -375,19 +375,19 @@ impl<'c, 'a> Checker<'c, 'a> {
         let text = name.text().unwrap_or_default();
         let is_allocation = v2_0::called(call.node).is_some_and(|(name, _)| name == ALLOCATION);
         let members = match reached {
-            Reached::Unknown => return Ok(KnownValue::Unknown),
-            Reached::Node(_) | Reached::Relationship(_) if is_allocation => {
+            PathStop::Unknown => return Ok(KnownValue::Unknown),
+            PathStop::Node(_) | PathStop::Relationship(_) if is_allocation => {
                 return Err(invalid(
                     *name,
                     format!("the path of `${ALLOCATION}` leads to a capability"),
                 ));
             }
-            Reached::Capability(members) => members,
-            Reached::Node(node) => self.members_of(node.kind),
-            Reached::Relationship(ReachedRelationship { kind: Some(kind), .. }) => {
+            PathStop::Capability(members) => members,
+            PathStop::Node(node) => self.members_of(node.kind),
+            PathStop::Relationship(ReachedRelationship { kind: Some(kind), .. }) => {
                 self.members_of(kind)
             }
-            Reached::Relationship(_) => return Ok(KnownValue::Unknown),
+            PathStop::Relationship(_) => return Ok(KnownValue::Unknown),
         };
         let section = if is_attribute { "10.2.1.3" } else { "10.2.1.2" };
         let rule = Rule::new(&TOSCA_2_0, section);
@@ -397,7 +397,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return found.map_err(|error| error.rule(rule));
         }
         // An assignment without a definition is reported where it is made.
-        let template = if let Reached::Node(node) = reached { node.template } else { None };
+        let template = if let PathStop::Node(node) = reached { node.template } else { None };
         let is_assigned = template.is_some_and(|id| self.is_assigned(self.graph.node(id).id, text));
         match is_assigned || members.is_open {
             true => Ok(KnownValue::Unknown),
@@ -407,7 +407,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn no_member(
         &self,
-        reached: Reached<'_>,
+        reached: PathStop<'_>,
         members: Members<'_>,
         (name, noun): (Node<'_>, &str),
         rule: Rule,
@@ -415,7 +415,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let (text, owner) = (name.text().unwrap_or_default(), members.owner);
         let error =
             |message| Diagnostic::error(Code::UnknownProperty, message).at(name.span()).rule(rule);
-        if let Reached::Node(node) = reached {
+        if let PathStop::Node(node) = reached {
             let effective = self.types.effective(node.kind);
             let as_capability = effective.capabilities.contains_key(text);
             let as_requirement = effective.requirements.contains_key(text);
@@ -464,14 +464,16 @@ fn path_call(value: Node<'_>) -> Option<(Call<'_>, Vec<Node<'_>>)> {
 }
 
 /// The index that a path may have next, and the steps behind it. A call gives one that is not known.
-fn index<'s, 'n>(steps: &'s [Node<'n>]) -> Result<(Option<PathIndex>, &'s [Node<'n>]), Diagnostic> {
+fn index<'s, 'n>(
+    steps: &'s [Node<'n>],
+) -> Result<(Option<WrittenIndex>, &'s [Node<'n>]), Diagnostic> {
     let Some((first, rest)) = steps.split_first() else { return Ok((None, steps)) };
     Ok(match first.scalar() {
         Some(Scalar::Int(index)) => match u64::try_from(index) {
-            Ok(index) => (Some(PathIndex::Number(index)), rest),
+            Ok(index) => (Some(WrittenIndex::Number(index)), rest),
             Err(_) => return Err(invalid(*first, "an index is a number from 0 up".to_owned())),
         },
-        Some(Scalar::String("ALL")) => (Some(PathIndex::All), rest),
+        Some(Scalar::String("ALL")) => (Some(WrittenIndex::All), rest),
         _ if v2_0::called(*first).is_some() => (None, rest),
         _ => (None, steps),
     })

@@ -2,10 +2,9 @@
 //! together take no more of a property than it has.
 
 use super::super::checker::Checker;
-use super::number_of;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::Family;
-use crate::tosca::requirement::{self, AssignedCount};
+use crate::tosca::requirement::{self, AssignedCount, number_of};
 use crate::tosca::types::EffectiveCapability;
 use crate::tosca::v2_0::function::{BuiltIn, evaluate};
 use crate::tosca::value::{
@@ -56,7 +55,7 @@ impl<'a> Checker<'_, 'a> {
             // Optional relations give way where there is no room.
             let is_certain = (self.presence.is_some() || self.is_unconditional(relation.id))
                 && AssignedCount::read(body).min > 0;
-            let source = number_of(self.graph.node(relation.source));
+            let source = number_of(self.graph.node(relation.source).template.declared.value);
             let times = body.get("count").map_or(Some(1), requirement::count);
             let times = times.zip(source).and_then(|(times, source)| times.checked_mul(source));
             for (key, amount) in body.get("allocation").into_iter().flat_map(Node::entries) {
@@ -110,10 +109,13 @@ impl<'a> Checker<'_, 'a> {
         let there = own.or(definition.value).or(definition.default);
         let there = there.and_then(|there| self.amount(definition, there));
         // Each of the nodes that a template stands for has as much.
-        let there = there.zip(number_of(node)).and_then(|(there, number)| match number {
-            1 => Some(there),
-            _ => called("product", vec![there, i64::try_from(number).ok()?.into()]),
-        });
+        let there =
+            there.zip(number_of(node.template.declared.value)).and_then(|(there, number)| {
+                match number {
+                    1 => Some(there),
+                    _ => called("product", vec![there, i64::try_from(number).ok()?.into()]),
+                }
+            });
         let more = sum.zip(there).and_then(|(sum, there)| {
             let is_more = called("greater_than", vec![sum.clone(), there.clone()])?;
             (is_more == Value::Bool(true)).then_some((sum, there))

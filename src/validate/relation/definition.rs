@@ -2,7 +2,7 @@
 //! target nodes. The type system checks the rest.
 
 use super::super::checker::Checker;
-use super::super::function::{Reached, ReachedNode, ReachedRelationship};
+use super::super::function::{PathStop, ReachedNode, ReachedRelationship};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::{Family, RequirementDefinition, TypeId, profile};
 use cuvee_text::yaml::Node;
@@ -27,7 +27,7 @@ impl Checker<'_, '_> {
                     let source = Some(ReachedNode { kind: id, template: None });
                     let ends = effective.map(|it| self.defined_ends(it)).unwrap_or_default();
                     let own = ReachedRelationship { source, ..ends };
-                    self.paths(Reached::Relationship(own), filter);
+                    self.paths(PathStop::Relationship(own), filter);
                 }
             }
         }

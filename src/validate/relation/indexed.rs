@@ -2,7 +2,7 @@
 
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
-use crate::tosca::requirement::{self, AssignedCount};
+use crate::tosca::requirement::{self, AssignedCount, number_of};
 use crate::tosca::{Family, v2_0};
 use crate::variability::graph::{NodeElement, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -56,22 +56,18 @@ impl<'a> Checker<'_, 'a> {
         if wanted.min > 1 {
             return Some(format!("{} targets are wanted, and one node is named", wanted.min));
         }
-        let there = number_of(target).filter(|there| *there <= index && wanted.min > 0)?;
+        let there = number_of(target.template.declared.value)
+            .filter(|there| *there <= index && wanted.min > 0)?;
         Some(format!("there is no node {index} of this template, which stands for {there}"))
     }
 }
 
 /// Why a template cannot be the target of as many relations as are wanted.
 fn few(target: &NodeElement<'_>, wanted: AssignedCount) -> Option<String> {
-    let there = number_of(target).filter(|there| *there < wanted.min && wanted.min > 1)?;
+    let there = number_of(target.template.declared.value)
+        .filter(|there| *there < wanted.min && wanted.min > 1)?;
     Some(format!(
         "{} different targets are wanted, and this template stands for {there}",
         wanted.min
     ))
-}
-
-/// How many nodes a template stands for, if its number is written.
-pub(in crate::validate) fn number_of(node: &NodeElement<'_>) -> Option<u64> {
-    let count = node.template.declared.value.get("instance_count");
-    count.map_or(Some(1), requirement::count)
 }

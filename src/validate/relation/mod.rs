@@ -22,7 +22,6 @@ use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
 use crate::variability::graph::{ElementId, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
-pub(super) use indexed::number_of;
 use template::Templates;
 
 /// A requirement assignment together with one type of its node.

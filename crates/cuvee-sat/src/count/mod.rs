@@ -29,18 +29,16 @@
 //! - Shubham Sharma, Rahul Gupta, Subhajit Roy, Kuldeep S. Meel. "Knowledge Compilation meets
 //!   Uniform Sampling." LPAR 2018: drawing each model with the same probability.
 
-mod clauses;
 mod dag;
 mod order;
 mod search;
-mod simplify;
 
 pub use num_bigint::BigUint;
 
 use self::dag::{Dag, Factor};
 use self::search::{Searched, search};
-use self::simplify::{Simplified, determined, simplify};
 use crate::formula::{Lit, Var};
+use crate::simplify::{Simplified, determined, simplify};
 
 /// The compiled models of clauses, restricted to the variables of a projection. A model is an
 /// assignment of these variables that some assignment of the other variables completes. See
@@ -58,28 +56,6 @@ pub struct Compiled {
     positions: Vec<(Var, u32)>,
     /// The number of variables that the products mention.
     vars: usize,
-}
-
-/// Clauses whose models are those of other clauses, restricted to the shown variables. Most hidden
-/// variables are in none of them but one that makes them false. `None` where there is no model.
-pub(crate) fn projected<'c>(
-    clauses: impl Iterator<Item = &'c [Lit]>,
-    shown: Vec<bool>,
-) -> Option<Vec<Vec<Lit>>> {
-    let Simplified { clauses, representatives, values, shown: mut mentioned } =
-        simplify(clauses, shown)?;
-    clauses.iter().flatten().for_each(|literal| mentioned[literal.var().index()] = true);
-    let mut found: Vec<Vec<Lit>> = clauses.iter().map(<[Lit]>::to_vec).collect();
-    for (var, &same) in (0..).map(Var).zip(&representatives) {
-        let literal = var.positive();
-        match values[same.var().index()] {
-            _ if !mentioned[var.index()] => found.push(vec![!literal]),
-            Some(value) => found.push(vec![literal.negate_if(value == same.is_negative())]),
-            None if same == literal => {}
-            None => found.extend([vec![literal, !same], vec![!literal, same]]),
-        }
-    }
-    Some(found)
 }
 
 /// The source of the value of a variable.

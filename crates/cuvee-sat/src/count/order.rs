@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashSet;
 
-use super::clauses::ClauseList;
+use crate::simplify::ClauseList;
 
 /// The rank of each variable. Of the variables that are left, the one of the least rank is decided
 /// next. All variables that may be decided come before the others.

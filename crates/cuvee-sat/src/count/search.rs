@@ -38,9 +38,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clauses::{ClauseList, LiteralOccurrences};
 use super::dag::{Dag, Factor};
 use crate::formula::{Lit, Var};
+use crate::simplify::{ClauseList, LiteralOccurrences};
 use crate::solve::SolverKind;
 use crate::solve::random::Random;
 

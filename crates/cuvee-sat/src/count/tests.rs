@@ -63,7 +63,7 @@ proptest! {
     fn projected_clauses_have_the_same_models(clauses in problem(), projection in projection()) {
         let mut shown = vec![false; VARS as usize];
         projection.iter().for_each(|var| shown[var.index()] = true);
-        let found = super::projected(clauses.iter().map(Vec::as_slice), shown);
+        let found = crate::simplify::projected(clauses.iter().map(Vec::as_slice), shown);
         let found = found.map_or(BTreeSet::new(), |found| projected(&found, &projection));
         prop_assert_eq!(found, projected(&clauses, &projection));
     }

@@ -8,8 +8,8 @@ use super::propagate::Propagation;
 use super::propagator::Propagator;
 use super::solver::{Recorded, SatSolver};
 use super::walk::Samples;
-use crate::count::projected;
 use crate::formula::{Cnf, Lit, Var};
+use crate::simplify::projected;
 use rustc_hash::FxHashMap;
 
 /// A solver for a set of clauses. It finds models one at a time, and clauses can be added.

@@ -3,41 +3,41 @@
 use crate::formula::Lit;
 
 #[derive(Default)]
-pub(super) struct ClauseList {
+pub(crate) struct ClauseList {
     literals: Vec<Lit>,
     /// The end of each clause among the literals.
     ends: Vec<u32>,
 }
 
 impl ClauseList {
-    pub(super) fn push(&mut self, clause: &[Lit]) {
+    pub(crate) fn push(&mut self, clause: &[Lit]) {
         self.literals.extend_from_slice(clause);
         self.ends.push(self.literals.len() as u32);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn get(&self, index: usize) -> &[Lit] {
+    pub(crate) fn get(&self, index: usize) -> &[Lit] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.literals[start as usize..self.ends[index] as usize]
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[Lit]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[Lit]> {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
 /// The clauses that each literal occurs in.
-pub(super) struct LiteralOccurrences {
+pub(crate) struct LiteralOccurrences {
     /// The start of the clauses of each literal.
     starts: Vec<u32>,
     clauses: Vec<u32>,
 }
 
 impl LiteralOccurrences {
-    pub(super) fn of(clauses: &ClauseList, vars: usize) -> Self {
+    pub(crate) fn of(clauses: &ClauseList, vars: usize) -> Self {
         let mut starts = vec![0; 2 * vars + 1];
         for literal in &clauses.literals {
             starts[literal.index() + 1] += 1;
@@ -58,17 +58,17 @@ impl LiteralOccurrences {
     }
 
     /// The positions of the clauses of a literal.
-    pub(super) fn of_literal(&self, literal: Lit) -> std::ops::Range<usize> {
+    pub(crate) fn of_literal(&self, literal: Lit) -> std::ops::Range<usize> {
         self.starts[literal.index()] as usize..self.starts[literal.index() + 1] as usize
     }
 
     /// The positions of the clauses of a variable.
-    pub(super) fn of_var(&self, var: u32) -> std::ops::Range<usize> {
+    pub(crate) fn of_var(&self, var: u32) -> std::ops::Range<usize> {
         self.starts[2 * var as usize] as usize..self.starts[2 * var as usize + 2] as usize
     }
 
     /// The clause at a position.
-    pub(super) fn at(&self, position: usize) -> usize {
+    pub(crate) fn at(&self, position: usize) -> usize {
         self.clauses[position] as usize
     }
 }

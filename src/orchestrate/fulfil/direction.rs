@@ -4,7 +4,7 @@ use crate::topology::Spanned;
 
 /// Which nodes can be at the other end of a relation, and which are preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Origin {
+pub(super) enum PermittedEnds {
     /// Nodes of the template, otherwise existing ones.
     InternalFirst,
     /// Existing nodes, otherwise those of the template.
@@ -15,7 +15,7 @@ pub(super) enum Origin {
     External,
 }
 
-impl Origin {
+impl PermittedEnds {
     pub(super) fn of(directives: &[Spanned<String>]) -> Self {
         let names = |name: &str| directives.iter().any(|it| it.value == name);
         match (names("internal"), names("external")) {

@@ -14,15 +14,18 @@
 //!   Definability." IJCAI 2016: variables that others define need no decision of their own. Here
 //!   this is used only for variables that a conjunction defines.
 
+mod clauses;
+
+pub(crate) use clauses::{ClauseList, LiteralOccurrences};
+
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashSet;
 
-use super::clauses::ClauseList;
 use crate::formula::{Lit, Var};
 
 /// The simplified clauses.
-pub(super) struct Simplified {
+pub(crate) struct Simplified {
     /// Clauses of at least two literals. Their variables have no value and represent themselves.
     pub clauses: ClauseList,
     /// The literal that represents each variable.
@@ -33,8 +36,30 @@ pub(super) struct Simplified {
     pub shown: Vec<bool>,
 }
 
+/// Clauses whose models are those of other clauses, restricted to the shown variables. Most hidden
+/// variables are in none of them but one that makes them false. `None` where there is no model.
+pub(crate) fn projected<'c>(
+    clauses: impl Iterator<Item = &'c [Lit]>,
+    shown: Vec<bool>,
+) -> Option<Vec<Vec<Lit>>> {
+    let Simplified { clauses, representatives, values, shown: mut mentioned } =
+        simplify(clauses, shown)?;
+    clauses.iter().flatten().for_each(|literal| mentioned[literal.var().index()] = true);
+    let mut found: Vec<Vec<Lit>> = clauses.iter().map(<[Lit]>::to_vec).collect();
+    for (var, &same) in (0..).map(Var).zip(&representatives) {
+        let literal = var.positive();
+        match values[same.var().index()] {
+            _ if !mentioned[var.index()] => found.push(vec![!literal]),
+            Some(value) => found.push(vec![literal.negate_if(value == same.is_negative())]),
+            None if same == literal => {}
+            None => found.extend([vec![literal, !same], vec![!literal, same]]),
+        }
+    }
+    Some(found)
+}
+
 /// Simplifies clauses. `None` where they have no model.
-pub(super) fn simplify<'c>(
+pub(crate) fn simplify<'c>(
     clauses: impl Iterator<Item = &'c [Lit]>,
     shown: Vec<bool>,
 ) -> Option<Simplified> {
@@ -288,7 +313,7 @@ fn resolvent(one: &[Lit], other: &[Lit], var: Var) -> Option<Vec<Lit>> {
 /// Marks the shown variables, and variables that are defined by marked ones: `v ⇔ a₁ ∧ … ∧ aₙ`.
 /// Once the shown variables are decided, the value of these is determined, so the search may decide
 /// them as well.
-pub(super) fn determined(clauses: &ClauseList, shown: &[bool]) -> Vec<bool> {
+pub(crate) fn determined(clauses: &ClauseList, shown: &[bool]) -> Vec<bool> {
     let definitions = definitions(clauses, shown);
     let mut determined = shown.to_vec();
     let mut missing: Vec<usize> = Vec::with_capacity(definitions.len());
