@@ -2,8 +2,11 @@
 
 use crate::tosca::value::Clause;
 use crate::variability::inputs::Declaration;
-use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+use regex_lite::RegexBuilder;
+use regex_syntax::ast::parse::ParserBuilder;
+use regex_syntax::ast::{
+    Ast, Flag, Flags, GroupKind, Repetition, RepetitionKind, RepetitionRange, Span,
+};
 
 /// How many sample texts are made for each part of a pattern.
 const MAX_TEXTS: usize = 256;
@@ -14,9 +17,9 @@ const MORE: u32 = 3;
 /// A few texts for the pattern, short ones first, and some with the wanted lengths. Anchors are
 /// ignored, so the caller has to check whether the texts match.
 pub(super) fn samples(constraint: &Clause<'_>, lengths: &[usize]) -> Vec<String> {
-    let Some(hir) = parse(constraint) else { return Vec::new() };
-    let mut maker = Maker { limit: MAX_TEXTS, lengths, complete: true };
-    let mut texts = maker.texts(&hir);
+    let Some((pattern, ast)) = parsed(constraint) else { return Vec::new() };
+    let mut maker = Maker::new(pattern, MAX_TEXTS, lengths);
+    let mut texts = maker.texts(&ast);
     texts.sort_by_key(String::len);
     texts.dedup();
     texts
@@ -28,10 +31,10 @@ pub(super) fn language(declaration: &Declaration<'_>, most: usize) -> Option<Vec
 }
 
 fn matching(constraint: &Clause<'_>, most: usize) -> Option<Vec<String>> {
-    let hir = parse(constraint)?;
-    let mut maker = Maker { limit: most + 1, lengths: &[], complete: true };
+    let (pattern, ast) = parsed(constraint)?;
+    let mut maker = Maker::new(pattern, most + 1, &[]);
     let mut found: Vec<String> = Vec::new();
-    for text in maker.texts(&hir) {
+    for text in maker.texts(&ast) {
         if !found.contains(&text) && matches(constraint, &text) {
             found.push(text);
         }
@@ -39,20 +42,10 @@ fn matching(constraint: &Clause<'_>, most: usize) -> Option<Vec<String>> {
     (maker.complete && found.len() <= most).then_some(found)
 }
 
-/// Parses a pattern without Unicode, as patterns are matched: `\d` is `[0-9]`. With Unicode only if
-/// the pattern needs it, for classes of non-ASCII letters.
-fn parse(constraint: &Clause<'_>) -> Option<Hir> {
+fn parsed<'p>(constraint: &'p Clause<'_>) -> Option<(&'p str, Ast)> {
     let pattern = constraint.pattern()?.ok()?.as_str();
-    let parse = |unicode: bool| {
-        ParserBuilder::new()
-            .unicode(unicode)
-            .utf8(unicode)
-            .nest_limit(100)
-            .build()
-            .parse(pattern)
-            .ok()
-    };
-    parse(false).or_else(|| parse(true))
+    let ast = ParserBuilder::new().nest_limit(100).build().parse(pattern).ok()?;
+    Some((pattern, ast))
 }
 
 fn matches(constraint: &Clause<'_>, text: &str) -> bool {
@@ -60,58 +53,98 @@ fn matches(constraint: &Clause<'_>, text: &str) -> bool {
 }
 
 struct Maker<'m> {
+    pattern: &'m str,
+    flags: MatchFlags,
     limit: usize,
     lengths: &'m [usize],
     /// Whether all texts were made.
     complete: bool,
 }
 
-impl Maker<'_> {
-    fn texts(&mut self, hir: &Hir) -> Vec<String> {
-        match hir.kind() {
-            HirKind::Empty | HirKind::Look(_) => vec![String::new()],
-            HirKind::Literal(literal) => {
-                let text = String::from_utf8(literal.0.to_vec());
-                self.complete &= text.is_ok();
-                text.into_iter().collect()
+/// The flags that count at some place of a pattern.
+#[derive(Clone, Copy, Default)]
+struct MatchFlags {
+    ignores_case: bool,
+    dot_matches_lines: bool,
+}
+
+impl<'m> Maker<'m> {
+    fn new(pattern: &'m str, limit: usize, lengths: &'m [usize]) -> Self {
+        Self { pattern, flags: MatchFlags::default(), limit, lengths, complete: true }
+    }
+
+    fn texts(&mut self, ast: &Ast) -> Vec<String> {
+        match ast {
+            Ast::Empty(_) | Ast::Assertion(_) => vec![String::new()],
+            Ast::Flags(set) => {
+                self.set(&set.flags);
+                vec![String::new()]
             }
-            HirKind::Class(class) => self.class(class),
-            HirKind::Capture(capture) => self.texts(&capture.sub),
-            HirKind::Alternation(parts) => {
-                let texts: Vec<_> = parts.iter().flat_map(|part| self.texts(part)).collect();
+            Ast::Literal(literal) if self.flags.ignores_case && literal.c.is_alphabetic() => {
+                self.class(&literal.span)
+            }
+            Ast::Literal(literal) => vec![literal.c.to_string()],
+            Ast::Dot(span) => self.class(span),
+            Ast::ClassUnicode(class) => self.class(&class.span),
+            Ast::ClassPerl(class) => self.class(&class.span),
+            Ast::ClassBracketed(class) => self.class(&class.span),
+            Ast::Group(group) => {
+                let around = self.flags;
+                if let GroupKind::NonCapturing(flags) = &group.kind {
+                    self.set(flags);
+                }
+                let texts = self.texts(&group.ast);
+                self.flags = around;
+                texts
+            }
+            Ast::Alternation(parts)
+                if parts.asts.iter().all(|part| matches!(part, Ast::Literal(_))) =>
+            {
+                self.class(&parts.span)
+            }
+            Ast::Alternation(parts) => {
+                let texts = parts.asts.iter().flat_map(|part| self.texts(part)).collect();
                 self.cut(texts)
             }
-            HirKind::Concat(parts) => parts.iter().fold(vec![String::new()], |heads, part| {
+            Ast::Concat(parts) => parts.asts.iter().fold(vec![String::new()], |heads, part| {
                 let tails = self.texts(part);
                 self.product(&heads, &tails)
             }),
-            HirKind::Repetition(repetition) => self.repeated(repetition),
+            Ast::Repetition(repetition) => self.repeated(repetition),
+        }
+    }
+
+    fn set(&mut self, flags: &Flags) {
+        for (flag, value) in [
+            (Flag::CaseInsensitive, &mut self.flags.ignores_case),
+            (Flag::DotMatchesNewLine, &mut self.flags.dot_matches_lines),
+        ] {
+            *value = flags.flag_state(flag).unwrap_or(*value);
         }
     }
 
     /// The ASCII characters of a class, letters and digits first, and a few other characters.
-    fn class(&mut self, class: &Class) -> Vec<String> {
-        let ranges: Vec<(char, char)> = match class {
-            Class::Bytes(class) => class
-                .ranges()
-                .iter()
-                .map(|range| (range.start().into(), range.end().into()))
-                .collect(),
-            Class::Unicode(class) => {
-                class.ranges().iter().map(|range| (range.start(), range.end())).collect()
-            }
+    fn class(&mut self, span: &Span) -> Vec<String> {
+        let text = self.pattern.get(span.start.offset..span.end.offset).unwrap_or_default();
+        let class = RegexBuilder::new(text)
+            .case_insensitive(self.flags.ignores_case)
+            .dot_matches_new_line(self.flags.dot_matches_lines)
+            .build();
+        let Ok(class) = class else {
+            self.complete = false;
+            return Vec::new();
         };
-        let is_in = |c: &char| ranges.iter().any(|(start, end)| (start..=end).contains(&c));
+        let is_in = |c: &char| class.is_match(c.encode_utf8(&mut [0; 4]));
         let looks_good = ('a'..='z').chain('0'..='9').chain('A'..='Z').chain("-_. /:,@+#".chars());
         let mut found: Vec<char> = looks_good.filter(is_in).collect();
         let rest: Vec<char> =
             (0..128_u8).map(char::from).filter(|c| is_in(c) && !found.contains(c)).collect();
         found.extend(rest);
-        if ranges.iter().any(|(_, end)| !end.is_ascii()) {
-            self.complete = false;
-            let letters = ranges.iter().map(|&(start, _)| start).filter(|start| !start.is_ascii());
-            found.extend(letters.filter(|_| matches!(class, Class::Unicode(_))));
-        }
+        let written = text.chars().filter(|c| !c.is_ascii() && is_in(c));
+        found.extend(written);
+        // A class that has other characters has one of these, or names them.
+        let has_others = ['\u{80}', 'é', 'я', '中', '\u{10ffff}'].iter().any(is_in);
+        self.complete &= !has_others && found.iter().all(char::is_ascii);
         self.cut(found.into_iter().map(String::from).collect())
     }
 
@@ -138,15 +171,22 @@ impl Maker<'_> {
     }
 
     fn repeated(&mut self, repetition: &Repetition) -> Vec<String> {
-        let texts = self.texts(&repetition.sub);
-        let most = repetition.max.unwrap_or(u32::MAX);
-        let near = most.min(repetition.min.saturating_add(MORE));
+        let texts = self.texts(&repetition.ast);
+        let (least, most) = match &repetition.op.kind {
+            RepetitionKind::ZeroOrOne => (0, 1),
+            RepetitionKind::ZeroOrMore => (0, u32::MAX),
+            RepetitionKind::OneOrMore => (1, u32::MAX),
+            RepetitionKind::Range(RepetitionRange::Exactly(times)) => (*times, *times),
+            RepetitionKind::Range(RepetitionRange::AtLeast(least)) => (*least, u32::MAX),
+            RepetitionKind::Range(RepetitionRange::Bounded(least, most)) => (*least, *most),
+        };
+        let near = most.min(least.saturating_add(MORE));
         self.complete &= near == most || texts.iter().all(String::is_empty);
         let mut found: Vec<String> = Vec::new();
         // The smallest numbers of repetitions come first, because later texts are cut off.
         let mut power = vec![String::new()];
         for times in 0..=near {
-            if times >= repetition.min {
+            if times >= least {
                 found.extend(power.iter().cloned());
             }
             if times < near {
