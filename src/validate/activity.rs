@@ -5,7 +5,7 @@ use super::condition::{AssertedEntity, Subject};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::value::check_value;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
-use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId};
+use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId, v2_0};
 use crate::variability::graph::ElementId;
 use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
@@ -261,7 +261,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks the target of a workflow's or an operation's output (section 3.6.15): an attribute of
     /// a node or of one of its capabilities.
     pub(super) fn workflow_output(&self, output: Named<'a>) {
-        let mut parts = output.value.items();
+        let of_2_0 = v2_0::is_of(output.key.document());
+        let mapping = output.value.get("mapping").filter(|_| of_2_0).unwrap_or(output.value);
+        let mut parts = v2_0::output_path(mapping).into_iter();
         let (Some(node), Some(second)) = (parts.next(), parts.next()) else {
             let expected = if output.value.kind() == NodeKind::Sequence {
                 "names of a node and an attribute"
@@ -277,7 +279,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .section("3.6.15.1");
             return self.report_when(&[], &[], error.help("write `[ node, attribute ]`"));
         };
-        if matches!(node.text(), Some("SELF" | "SOURCE" | "TARGET")) {
+        let leads_away = of_2_0 && second.text() == Some("RELATIONSHIP");
+        if matches!(node.text(), Some("SELF" | "SOURCE" | "TARGET")) || leads_away {
             return;
         }
         for entity in self.subject(node, None, "3.8.7.1").entities {

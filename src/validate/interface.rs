@@ -167,7 +167,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks an input: it is assigned a value, or defined as in a type (section 3.6.17.1). If the
-    /// type defines no inputs at all, it may be any (section 3.6.17.3).
+    /// type defines no inputs at all, it may be any (section 3.6.17.3), and in TOSCA 2.0 also beside
+    /// those that are defined (section 11.5).
     fn input<'d>(
         &self,
         when: &[ElementId],
@@ -189,7 +190,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.report_values(when, check_definition(&own, &self.schemas));
         } else if let Some(found) = found {
             self.report_values(when, found);
-        } else if is_closed && inputs.clone().next().is_some() {
+        } else if is_closed && inputs.clone().next().is_some() && !v2_0::is_of(key.document()) {
             let message = format!("the {owner} has no input `{name}`");
             let known = inputs.map(|input| input.named.name);
             self.undefined(when, key, message, known, OPERATION.section);

@@ -533,7 +533,9 @@ impl<'a> Refining<'_, 'a> {
         let what = format!("the capability `{}`", own.named.name);
         let place = (&*what, Rule::new(&TOSCA_2_0, "8.2"));
         let list = &own.valid_relationship_types;
-        self.valid_list(Family::Relationship, list, before.or(of_type), place)
+        // A refinement keeps to the type, whatever the refined definition lists (section 8.3).
+        let outer = if list.is_some() { of_type } else { before.or(of_type) };
+        self.valid_list(Family::Relationship, list, outer, place)
     }
 
     /// Puts the parts that earlier definitions with this type added over those of the type itself.
@@ -840,11 +842,7 @@ impl<'a> Refining<'_, 'a> {
             description: own.description.or(before.and_then(|before| before.description)),
             implementation: own.implementation.or(before.and_then(|before| before.implementation)),
             inputs: inputs.into_values().collect(),
-            outputs: if own.outputs.is_empty() {
-                before.map(|it| it.outputs.clone()).unwrap_or_default()
-            } else {
-                own.outputs.clone()
-            },
+            outputs: outputs(own, before),
         }
     }
 
@@ -856,6 +854,11 @@ impl<'a> Refining<'_, 'a> {
             .iter()
             .flat_map(|interface| interface.operations.iter().chain(&interface.notifications));
         for output in operations.flat_map(|operation| &operation.outputs) {
+            // What only describes an output maps it nowhere (TOSCA 2.0).
+            let is_mapping = output.value.kind() == NodeKind::Sequence;
+            if !is_mapping && v2_0::is_of(output.key.document()) {
+                continue;
+            }
             let mut parts = v2_0::output_path(output.value).into_iter();
             let ends = definition.family == Family::Relationship;
             match (parts.next().and_then(Node::text), parts.next()) {
@@ -890,8 +893,11 @@ impl<'a> Refining<'_, 'a> {
             None => (name, &effective.attributes, &effective.properties),
         };
         let text = name.text().unwrap_or_default();
+        // Where a relationship leads is known in templates.
+        let leads_away = text == "RELATIONSHIP" && v2_0::is_of(name.document());
         let is_open =
             capability.map_or(self.is_open, |(capability, _)| capability.definition.is_open);
+        let is_open = is_open || leads_away;
         if !is_open && !attributes.contains_key(text) && !properties.contains_key(text) {
             let owner = match capability {
                 Some((capability, _)) => format!("the capability `{}`", capability.named.name),
@@ -1181,6 +1187,26 @@ impl<'a> Refining<'_, 'a> {
         let error = Diagnostic::error(Code::InvalidRefinement, message).at(at.span());
         self.diagnostics.push(error.label(inherited.span(), label).rule(rule));
     }
+}
+
+/// The outputs of an operation. In TOSCA 2.0, own ones add to inherited ones, and what only describes
+/// an output leaves its mapping as it is.
+fn outputs<'a>(
+    own: &OperationDefinition<'a>,
+    before: Option<&OperationDefinition<'a>>,
+) -> Vec<Named<'a>> {
+    let inherited = before.map(|it| &*it.outputs).unwrap_or_default();
+    if own.outputs.is_empty() || !v2_0::is_of(own.named.key.document()) {
+        return if own.outputs.is_empty() { inherited } else { &own.outputs }.to_vec();
+    }
+    let mut all: IndexMap<&str, Named<'a>, FxBuildHasher> =
+        inherited.iter().map(|output| (output.name, *output)).collect();
+    for output in &own.outputs {
+        let is_mapping = output.value.kind() == NodeKind::Sequence;
+        let known = all.entry(output.name).or_insert(*output);
+        *known = if is_mapping { *output } else { *known };
+    }
+    all.into_values().collect()
 }
 
 /// A section of TOSCA Simple Profile 1.3.

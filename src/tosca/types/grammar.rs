@@ -29,6 +29,12 @@ impl Family {
     }
 }
 
+/// An output that TOSCA 2.0 defines as a parameter, with its mapping as the value.
+fn mapped(output: Named<'_>) -> Named<'_> {
+    let mapping = output.value.get("mapping").filter(|it| v2_0::is_of(it.document()));
+    mapping.map_or(output, |value| Named { value, ..output })
+}
+
 /// All type definitions of a document, with their names and places.
 pub(crate) fn types<'a>(
     document: &'a Document,
@@ -387,8 +393,7 @@ impl Grammar<'_> {
         }
         let outputs = interface.operations.iter().chain(&interface.notifications);
         for output in outputs.flat_map(|operation| &operation.outputs) {
-            let is_path = output.value.kind() == NodeKind::Sequence;
-            let mapping = output.value.get("mapping").or(is_path.then_some(output.value));
+            let mapping = Some(output.value).filter(|it| it.kind() == NodeKind::Sequence);
             if let Some(mapping) = mapping.filter(|it| v2_0::is_of(it.document())) {
                 let message = format!(
                     "the output `{}` of an interface type cannot be mapped to an attribute",
@@ -476,7 +481,7 @@ impl Grammar<'_> {
             description: self.description(node, shape),
             implementation,
             inputs: if shape.has("inputs") { self.inputs(node, shape) } else { Vec::new() },
-            outputs: self.entries(node, "outputs", shape),
+            outputs: self.entries(node, "outputs", shape).into_iter().map(mapped).collect(),
         }
     }
 

@@ -19,7 +19,7 @@ impl<'a> PropertyDefinition<'a> {
         known: &Vocabulary,
         diagnostics: &mut Diagnostics,
     ) -> Self {
-        if known.is_meant(named.value) {
+        if is_definition(named.value, known) {
             Grammar::of_template(diagnostics).definition(named, &PARAMETER)
         } else {
             Self::fixed(named)
@@ -32,6 +32,12 @@ impl<'a> PropertyDefinition<'a> {
     }
 }
 
+/// Whether a map has keynames of a definition, one of which only TOSCA 2.0 has.
+fn is_definition(node: Node<'_>, known: &Vocabulary) -> bool {
+    let validates = v2_0::is_of(node.document()) && node.get("validation").is_some();
+    validates || known.is_meant(node)
+}
+
 impl Grammar<'_> {
     /// Reads a definition of this shape: of a property, an attribute or a parameter.
     pub(crate) fn property<'a>(
@@ -39,7 +45,7 @@ impl Grammar<'_> {
         named: Named<'a>,
         shape: &Shape,
     ) -> PropertyDefinition<'a> {
-        if shape.has("value") && !Vocabulary::from(shape).is_meant(named.value) {
+        if shape.has("value") && !is_definition(named.value, &Vocabulary::from(shape)) {
             return PropertyDefinition::fixed(named);
         }
         self.keynames(named.value, shape);

@@ -99,6 +99,13 @@ impl<'c, 'a> Checker<'c, 'a> {
         let element = self.graph.element(id);
         let slot = element.slot;
         let is_named = steps.first().and_then(|start| start.as_str()) != Some("SELF");
+        // A relationship without a type of its own has that of the requirement.
+        let is_typed = !self.graph.types_of(id).is_empty();
+        if let (ElementKind::Relation, false) = (element.kind, is_typed) {
+            let ends = self.ends_of(&self.graph.relations[slot as usize], None);
+            let outcome = self.at_path(PathStop::Relationship(ends), call, steps, is_named);
+            return vec![ConditionalValue::always(outcome)];
+        }
         self.ask(id, |kind| {
             let start = match element.kind {
                 ElementKind::Node => {
@@ -268,6 +275,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Err(invalid(name, message));
         }
         let template = node.template.map(|id| self.graph.node(id));
+        let template = template.map(|node| self.graph.holder(node, "requirements"));
         let assigned = template.into_iter().flat_map(|node| &node.relations);
         let assigned = assigned.map(|&id| self.graph.relation(id));
         let of_name = |relation: &&RelationElement<'_>| {
@@ -310,9 +318,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         let requirements = source.map(|source| &self.types.effective(source.kind).requirements);
         let part = requirements.and_then(|all| all.get(self.graph.element(relation.id).name));
         let defined = part.map(|part| self.defined_ends(&part.definition)).unwrap_or_default();
-        let target = match relation.target {
-            Some(target) => node(target),
-            None => defined.target,
+        let named = relation.requirement.target.filter(|_| relation.target.is_none());
+        let named = self.defined(Family::Node, named);
+        let target = match (relation.target, named) {
+            (Some(target), _) => node(target),
+            (None, Some(kind)) => Some(ReachedNode { kind, template: None }),
+            (None, None) => defined.target,
         };
         ReachedRelationship { kind: kind.or(defined.kind), source, target, ..defined }
     }

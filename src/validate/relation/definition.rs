@@ -4,7 +4,7 @@
 use super::super::checker::Checker;
 use super::super::function::{PathStop, ReachedNode, ReachedRelationship};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
-use crate::tosca::{Family, RequirementDefinition, TypeId, profile};
+use crate::tosca::{Family, RequirementDefinition, TypeId, profile, v2_0};
 use cuvee_text::yaml::Node;
 
 impl Checker<'_, '_> {
@@ -21,9 +21,13 @@ impl Checker<'_, '_> {
                 }
                 for &filter in &own.node_filters {
                     let effective = self.requirement_definition(id, own.named.name);
-                    let target = effective.and_then(|effective| effective.node);
-                    self.node_filter(&[], filter, self.defined(Family::Node, target));
-                    // There, `SELF` is the relationship (TOSCA 2.0, section 8.8).
+                    if !v2_0::is_of(filter.document()) {
+                        let target = effective.and_then(|effective| effective.node);
+                        self.node_filter(&[], filter, self.defined(Family::Node, target));
+                        continue;
+                    }
+                    // There, `SELF` is the relationship (section 8.8).
+                    self.node_filter(&[], filter, None);
                     let source = Some(ReachedNode { kind: id, template: None });
                     let ends = effective.map(|it| self.defined_ends(it)).unwrap_or_default();
                     let own = ReachedRelationship { source, ..ends };

@@ -43,6 +43,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             None => {
                 let target = self.abstract_target(case);
                 if let Some(filter) = filter {
+                    // In TOSCA 2.0, it is about the relationship, and its paths are checked.
+                    let target = target.filter(|_| !v2_0::is_of(filter.document()));
                     self.node_filter(&case.when, filter, target);
                 }
             }

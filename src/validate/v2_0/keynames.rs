@@ -130,7 +130,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         };
         // A copy has the type of what it copies.
         let is_copied =
-            |name| entity.kind == EntityKind::NodeTemplate && name == "type" && has(node, "copy");
+            |name| name == "type" && entity.keyname("copy").is_some() && has(node, "copy");
         let lacking = entity.keynames.iter().filter(|keyname| {
             keyname.mandatory && !has_keyname(keyname) && !is_copied(keyname.name)
         });
