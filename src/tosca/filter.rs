@@ -474,7 +474,12 @@ fn expression_verdict(node: Node<'_>, subject: &dyn FilterSubject<'_>) -> Filter
     }
     match value {
         Ok(Some(Value::Bool(true))) => FilterVerdict::Holds,
-        Ok(Some(_)) => FilterVerdict::Fails(reason(format!("`${name}` is false for it"))),
+        Ok(Some(Value::Bool(_))) => {
+            FilterVerdict::Fails(reason(format!("`${name}` is false for it")))
+        }
+        Ok(Some(_)) => {
+            FilterVerdict::Fails(reason(format!("`${name}` is neither true nor false for it")))
+        }
         Ok(None) => FilterVerdict::Undecided(reason(unknown_result(name))),
         Err(why) => FilterVerdict::Fails(reason(format!("`${name}` has no value for it: {why}"))),
     }

@@ -245,7 +245,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         }
         let Some(capability) = effective.capabilities.get(name) else {
-            if effective.is_open {
+            // Where a relationship leads is known when there is one.
+            let leads_away = name == "RELATIONSHIP" && v2_0::is_of(first.document());
+            if effective.is_open || leads_away {
                 return;
             }
             let message = format!(

@@ -87,12 +87,13 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         let sources = self.settings.sources;
         let passed = facades.into_iter().filter_map(|(_, facade)| {
             let next = facade.node.next?;
-            let none = self.best(&facade, &mut FxHashSet::default()).is_none();
-            let node = facade.node;
-            let reason = format!("no template can substitute `{}`", node.type_name);
-            let directives = [Directive::Substitute, next];
+            if self.best(&facade, &mut FxHashSet::default()).is_some() {
+                return None;
+            }
+            let reason = self.choose(&facade).err()?.message;
+            let (node, directives) = (facade.node, [Directive::Substitute, next]);
             let place = line_of(node.span, sources);
-            none.then(|| ExplainedDirective::of(node.name.clone(), place, directives, &reason))
+            Some(ExplainedDirective::of(node.name.clone(), place, directives, &reason))
         });
         passed.collect()
     }

@@ -240,6 +240,13 @@ impl<'a> Refining<'_, 'a> {
         refined: Option<&PropertyDefinition<'a>>,
     ) -> PropertyDefinition<'a> {
         self.schema_references(&own.schema);
+        let fixed = refined.and_then(|before| before.value);
+        if let Some(fixed) = fixed.filter(|_| v2_0::is_of(own.named.key.document())) {
+            let name = own.named.name;
+            let message = format!("the input `{name}` has a fixed value, so nothing refines it");
+            let rule = Rule::new(&TOSCA_2_0, "9.7");
+            self.loosened(own.named.key, message, fixed, "fixed here", rule);
+        }
         let is_kept = |before: &&PropertyDefinition<'a>| {
             let known = |kind| self.known(Family::Data, kind);
             let (new, old) = (own.schema.kind.map(known), before.schema.kind.map(known));
@@ -761,7 +768,15 @@ impl<'a> Refining<'_, 'a> {
     ) -> EffectiveInterface<'a> {
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Interface], own.kind);
-        let kind = own.kind.or(before.and_then(|before| before.kind));
+        let inherited = before.and_then(|before| before.kind);
+        let kind = match v2_0::is_of(own.named.key.document()) {
+            true => {
+                let of = format!("the interface `{}`", own.named.name);
+                let rule = Rule::new(&TOSCA_2_0, "11.2");
+                self.narrowed(Family::Interface, own.kind, inherited, &of, rule)
+            }
+            false => own.kind.or(inherited),
+        };
         let given = kind
             .and_then(|kind| self.defined(Family::Interface, kind))
             .map(|id| &self.types.effective(id).interface);

@@ -1,9 +1,10 @@
 //! Checks targets that are one of several nodes of a template (TOSCA 2.0, section 8.7.1).
 
+use super::super::capability::has_directive;
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::requirement::{self, AssignedCount, number_of};
-use crate::tosca::{Family, v2_0};
+use crate::tosca::{Directive, Family, v2_0};
 use crate::variability::graph::{NodeElement, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -18,6 +19,19 @@ impl<'a> Checker<'_, 'a> {
         let named = if is_list(&body) { Some(body) } else { body.get("node") };
         let target = relation.target.map(|target| self.graph.node(target));
         let count = AssignedCount::read(body);
+        if let Some(node) = target.filter(|_| takes_existing(body)) {
+            let is_selected = has_directive(node, Directive::Select);
+            if !is_selected && !has_directive(node, Directive::Substitute) {
+                let name = self.graph.element(node.id).name;
+                let message = format!(
+                    "`{name}` is a node of the template, and the requirement takes only existing nodes"
+                );
+                let error = Diagnostic::error(Code::InvalidTemplate, message)
+                    .at(named.unwrap_or(body).span());
+                let help = "leave out the node, or permit `internal` under `directives`";
+                self.report(relation.id, error.rule(Rule::new(&TOSCA_2_0, "8.7.1")).help(help));
+            }
+        }
         let wrong = match (named.filter(is_list), target) {
             (Some(list), target) => self.indexed(list, target, count).map(|why| (list, why)),
             (None, Some(node)) => named.zip(few(node, count)),
@@ -51,7 +65,8 @@ impl<'a> Checker<'_, 'a> {
             return None;
         }
         let Some(index) = requirement::count(index) else {
-            return Some(format!("an index is a number from 0 up, not {}", index.describe()));
+            let got = index.text().map_or(index.describe().to_string(), |text| format!("`{text}`"));
+            return Some(format!("an index is a number from 0 up, not {got}"));
         };
         if wanted.min > 1 {
             return Some(format!("{} targets are wanted, and one node is named", wanted.min));
@@ -60,6 +75,12 @@ impl<'a> Checker<'_, 'a> {
             .filter(|there| *there <= index && wanted.min > 0)?;
         Some(format!("there is no node {index} of this template, which stands for {there}"))
     }
+}
+
+/// Whether an assignment permits existing nodes alone.
+fn takes_existing(assignment: Node<'_>) -> bool {
+    let mut directives = assignment.get("directives").into_iter().flat_map(Node::items).peekable();
+    directives.peek().is_some() && directives.all(|it| it.text() == Some("external"))
 }
 
 /// Why a template cannot be the target of as many relations as are wanted.

@@ -170,11 +170,12 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
             return;
         }
         let wanted = match (least, most) {
-            (least, most) if least == most => format!("{least}"),
-            (least, usize::MAX) => format!("{least} or more"),
-            (least, most) => format!("{least} to {most}"),
+            (1, 1) => "1 argument".to_owned(),
+            (least, most) if least == most => format!("{least} arguments"),
+            (least, usize::MAX) => format!("{least} or more arguments"),
+            (least, most) => format!("{least} to {most} arguments"),
         };
-        let message = format!("`${name}` takes {wanted} arguments, not {count}");
+        let message = format!("`${name}` takes {wanted}, not {count}");
         let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
         found.push(by(error, "10"));
     }
