@@ -3,8 +3,8 @@
 //! normative types ([`normative`]), the visibility of names in files ([`scope`]), the unification
 //! of types with one name ([`unite`]), derivation ([`derive`]), and the meaning of names for
 //! resolving ([`meaning`]) and for validating ([`unknown`]). The upper level is built on demand. It
-//! has the type definitions as they are written ([`definition`]) and the effective types
-//! ([`effective`]).
+//! has the type definitions as they are written ([`definition`]), the effective types
+//! ([`effective`]), and what TOSCA 2.0 says of how these are narrowed ([`narrowing`]).
 
 mod artifact;
 mod check;
@@ -15,6 +15,7 @@ mod effective;
 pub(crate) mod grammar;
 mod hierarchy;
 mod meaning;
+mod narrowing;
 mod normative;
 mod outline;
 pub mod profile;

@@ -464,7 +464,10 @@ impl<'c, 'a> Checker<'c, 'a> {
 
 /// A call that asks for something at a path, and the steps of the path.
 fn path_call(value: Node<'_>) -> Option<(Call<'_>, Vec<Node<'_>>)> {
-    let (name, path) = v2_0::called(value).filter(|_| v2_0::is_of(value.document()))?;
+    if !v2_0::is_of(value.document()) {
+        return None;
+    }
+    let (name, path) = v2_0::called(value)?;
     let function = Function::named(if name == ALLOCATION { "get_property" } else { name })?;
     let asks = [Function::GetProperty, Function::GetAttribute, Function::GetArtifact];
     let steps: Vec<_> = path.filter(|_| asks.contains(&function))?.items().collect();

@@ -1,0 +1,364 @@
+//! Narrows what types of TOSCA 2.0 inherit: requirements, the ends of relationships, scalars and
+//! other data types. Version 1.3 has none of these rules.
+
+use super::definition::{
+    CapabilityDefinition, OperationDefinition, RequirementDefinition, TypeDefinition, ValidEnds,
+};
+use super::effective::{
+    EffectiveCapability, EffectiveType, HasName, Part, Parts, PropertyKind, Refining,
+};
+use super::hierarchy::{TypeId, TypeRef};
+use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean, listed};
+use crate::tosca::family::Family;
+use crate::tosca::grammar::Named;
+use crate::tosca::v2_0;
+use crate::tosca::value::{PropertyDefinition, Schema};
+use cuvee_text::yaml::{Node, NodeKind};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::sync::Arc;
+
+impl<'a> Refining<'_, 'a> {
+    /// Reports definitions that refine nothing, where nothing may be added (TOSCA 2.0).
+    pub(super) fn refines_only<D: HasName<'a>, T>(
+        &mut self,
+        own: &[D],
+        known: &Parts<'a, T>,
+        (owner, noun): (&str, &str),
+        section: &'static str,
+    ) {
+        for named in own.iter().map(HasName::named) {
+            if !known.contains_key(named.name) {
+                let message = format!("{owner} has no {noun} `{}`", named.name);
+                let error = Diagnostic::error(Code::UnknownDefinition, message);
+                let help = did_you_mean(named.name, known.keys().copied());
+                let error = error.at(named.key.span()).help_opt(help);
+                self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, section)));
+            }
+        }
+    }
+
+    /// The relationship types that may lead to a capability (TOSCA 2.0, section 8.2).
+    pub(super) fn relationships(
+        &mut self,
+        own: &CapabilityDefinition<'a>,
+        before: Option<&EffectiveCapability<'a>>,
+        given: Option<&EffectiveType<'a>>,
+    ) -> Option<Vec<Node<'a>>> {
+        let of_type = given.and_then(|given| given.valid_ends.as_ref()?.relationships.as_deref());
+        let before = before.and_then(|before| before.valid_relationship_types.as_deref());
+        let what = format!("the capability `{}`", own.named.name);
+        let place = (&*what, Rule::new(&TOSCA_2_0, "8.2"));
+        let list = &own.valid_relationship_types;
+        // A refinement keeps to the type, whatever the refined definition lists (section 8.3).
+        let outer = if list.is_some() { of_type } else { before.or(of_type) };
+        self.valid_list(Family::Relationship, list, outer, place)
+    }
+
+    /// The properties and attributes of the relationship that the requirement refines. It adds none
+    /// (TOSCA 2.0, section 8.5).
+    pub(super) fn relationship_parts(
+        &mut self,
+        own: &RequirementDefinition<'a>,
+        before: Option<&RequirementDefinition<'a>>,
+    ) -> [Vec<PropertyDefinition<'a>>; 2] {
+        let [own_parts, before_parts] = [Some(own), before].map(|definition| {
+            definition.map_or(Default::default(), |it| [&*it.properties, &*it.attributes])
+        });
+        if own_parts.iter().chain(&before_parts).all(|parts| parts.is_empty()) {
+            return Default::default();
+        }
+        let named = own.relationship.or(before.and_then(|before| before.relationship));
+        let kind = named.and_then(|named| self.defined(Family::Relationship, named));
+        let Some(of_type) = kind.map(|kind| self.types.effective(kind)) else {
+            return Default::default();
+        };
+        let owner = format!("the relationship of the requirement `{}`", own.named.name);
+        [
+            (PropertyKind::Property, &of_type.properties, own_parts[0], before_parts[0]),
+            (PropertyKind::Attribute, &of_type.attributes, own_parts[1], before_parts[1]),
+        ]
+        .map(|(kind, known, own, before)| {
+            if !of_type.is_open {
+                self.refines_only(own, known, (&owner, kind.noun()), "8.5");
+            }
+            self.refinements(kind, known, own, before)
+        })
+    }
+
+    /// The parts that definitions refine, including those that were refined before.
+    fn refinements(
+        &mut self,
+        kind: PropertyKind,
+        known: &Parts<'a, PropertyDefinition<'a>>,
+        own: &[PropertyDefinition<'a>],
+        before: &[PropertyDefinition<'a>],
+    ) -> Vec<PropertyDefinition<'a>> {
+        let mut base = Arc::clone(known);
+        for definition in before {
+            let (named, definition) = (definition.named, definition.clone());
+            let part = Part { owner: self.owner, named, refines: None, definition };
+            Arc::make_mut(&mut base).insert(named.name, Arc::new(part));
+        }
+        let parts = self.properties(&base, own, true, kind);
+        let is_refined = |name: &str| before.iter().chain(own).any(|it| it.named.name == name);
+        let refined = parts.iter().filter(|(name, _)| is_refined(name));
+        refined.map(|(_, part)| part.definition.clone()).collect()
+    }
+
+    /// Checks that relationships of a type, or of types derived from it, can lead to capabilities of
+    /// a type (TOSCA 2.0, sections 7.3 and 8.1).
+    pub(super) fn may_lead(
+        &mut self,
+        named: Named<'a>,
+        relationship: Option<Node<'a>>,
+        capability: Option<Node<'a>>,
+    ) {
+        let ends = [(Family::Relationship, relationship), (Family::Capability, capability)];
+        let known = ends.map(|(family, name)| self.defined(family, name?));
+        let [Some(relationship), Some(capability)] = known else { return };
+        let types = self.types;
+        let of_capability = types.effective(capability).valid_ends.as_deref();
+        let lists = [
+            (
+                relationship,
+                Family::Relationship,
+                of_capability.and_then(|it| it.relationships.as_deref()),
+                "8.1",
+            ),
+            (
+                capability,
+                Family::Capability,
+                types.effective(relationship).valid_types.as_deref(),
+                "7.3",
+            ),
+        ];
+        for (kind, family, valid, section) in lists {
+            let Some(valid) = valid else { continue };
+            let kind = TypeRef::Defined(kind);
+            let is_possible = valid.iter().any(|valid| {
+                let valid = self.known(family, *valid);
+                valid.is_none_or(|it| types.may_derive(kind, it) || types.may_derive(it, kind))
+            });
+            if !is_possible {
+                let [relationship, capability] =
+                    [relationship, capability].map(|id| types.definition(id).name);
+                let message = format!("no `{relationship}` can lead to a `{capability}`");
+                let error =
+                    Diagnostic::error(Code::InvalidDefinition, message).at(named.key.span());
+                let valid = listed(valid.iter().map(|it| it.text().unwrap_or_default()));
+                let help = format!("the {} is to be one of {valid}", family.noun());
+                self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, section)).help(help));
+            }
+        }
+    }
+
+    /// A requirement definition without what does not refine an earlier one (TOSCA 2.0, section 8.6).
+    /// Filters add up.
+    pub(super) fn refined_requirement(
+        &mut self,
+        own: &RequirementDefinition<'a>,
+        before: &RequirementDefinition<'a>,
+    ) -> RequirementDefinition<'a> {
+        let rule = Rule::new(&TOSCA_2_0, "8.6");
+        let of = format!("the requirement `{}`", own.named.name);
+        let (types, node) = (self.types, before.node);
+        let named = types.capability_named(before.capability, node).zip(before.capability);
+        let capability = match named.zip(own.capability) {
+            Some(((name, inherited), new)) => {
+                if new.text() != Some(name) {
+                    let message = format!("{of} leads to the capability `{name}` already");
+                    self.loosened(new, message, inherited, "the capability is named here", rule);
+                }
+                Some(inherited)
+            }
+            None if types.capability_named(own.capability, own.node.or(node)).is_some() => {
+                own.capability
+            }
+            None => self.narrowed(Family::Capability, own.capability, before.capability, &of, rule),
+        };
+        let occurrences = own.occurrences.filter(|range| match before.occurrences {
+            Some(outer) if !range.is_within(&outer) => {
+                let message = format!("the range of {of} is wider than the one it refines");
+                let label = "the range that is inherited";
+                self.loosened(range.node, message, outer.node, label, rule);
+                false
+            }
+            _ => true,
+        });
+        RequirementDefinition {
+            capability,
+            node: self.narrowed(Family::Node, own.node, node, &of, rule),
+            relationship: self.narrowed(
+                Family::Relationship,
+                own.relationship,
+                before.relationship,
+                &of,
+                rule,
+            ),
+            occurrences,
+            node_filters: [&*before.node_filters, &own.node_filters].concat(),
+            ..own.clone()
+        }
+    }
+
+    /// Whether an interface type comes from version 1.3, where node types may add operations.
+    pub(super) fn takes_operations(&self, kind: TypeId) -> bool {
+        const ROOT: &str = "tosca.interfaces.Root";
+        self.types.chain(kind).any(|kind| self.types.definition(kind).name == ROOT)
+    }
+
+    /// Checks that each type of a list derives from one of the list that it narrows.
+    pub(super) fn narrower(
+        &mut self,
+        families: &[Family],
+        own: &[Node<'a>],
+        valid: Option<&[Node<'a>]>,
+        (what, rule): (&str, Rule),
+    ) {
+        let Some((first, valid)) = valid.and_then(|valid| Some((valid.first()?, valid))) else {
+            return;
+        };
+        let known = |node: &Node<'a>| families.iter().find_map(|it| self.known(*it, *node));
+        // An unknown type may be an ancestor of any other.
+        let Some(outer) = valid.iter().map(known).collect::<Option<Vec<_>>>() else { return };
+        let fits = |node: &&Node<'a>| {
+            known(node)
+                .is_none_or(|one| outer.iter().any(|valid| self.types.may_derive(one, *valid)))
+        };
+        let wider: Vec<_> = own.iter().filter(|node| !fits(node)).copied().collect();
+        for node in wider {
+            let message = format!(
+                "`{}` is none of the types that are valid for {what}",
+                node.text().unwrap_or_default()
+            );
+            self.loosened(node, message, *first, "the types that are inherited", rule);
+        }
+    }
+
+    /// The types that TOSCA 2.0 lists besides, each list narrower than the inherited one (sections
+    /// 7.3 and 8.1).
+    pub(super) fn valid_ends(
+        &mut self,
+        definition: &TypeDefinition<'a>,
+        before: Option<&Arc<ValidEnds<'a>>>,
+    ) -> Option<Arc<ValidEnds<'a>>> {
+        let Some(own) = &definition.valid_ends else { return before.cloned() };
+        let what = format!("the {} `{}`", definition.family.noun(), definition.name);
+        let section = if definition.family == Family::Capability { "8.1" } else { "7.3" };
+        let place = (&*what, Rule::new(&TOSCA_2_0, section));
+        let mut list = |family, of: for<'e> fn(&'e ValidEnds<'a>) -> &'e Option<Vec<Node<'a>>>| {
+            self.valid_list(family, of(own), before.and_then(|before| of(before).as_deref()), place)
+        };
+        Some(Arc::new(ValidEnds {
+            relationships: list(Family::Relationship, |ends| &ends.relationships),
+            sources: list(Family::Node, |ends| &ends.sources),
+            targets: list(Family::Node, |ends| &ends.targets),
+        }))
+    }
+
+    /// A list of valid types, or the inherited one.
+    fn valid_list(
+        &mut self,
+        family: Family,
+        own: &Option<Vec<Node<'a>>>,
+        before: Option<&[Node<'a>]>,
+        place: (&str, Rule),
+    ) -> Option<Vec<Node<'a>>> {
+        let Some(own) = own else { return before.map(<[_]>::to_vec) };
+        own.iter().for_each(|node| self.reference(&[family], Some(*node)));
+        self.narrower(&[family], own, before, place);
+        Some(own.clone())
+    }
+
+    /// Checks a data type that derives from a built-in one (TOSCA 2.0, section 9.2).
+    pub(super) fn built_in(
+        &mut self,
+        definition: &TypeDefinition<'a>,
+        own: &Schema<'a>,
+        whole: &Schema<'a>,
+    ) {
+        let Some(base) = self.types.primitive(TypeRef::Defined(self.owner)) else { return };
+        let name = definition.name;
+        let has_entries = matches!(base, "list" | "map");
+        let mut wrong = Vec::new();
+        if let Some(property) = definition.properties.first() {
+            let message = format!("`{name}` derives from `{base}`, so it has no properties");
+            wrong.push((property.named.key, message));
+        }
+        if has_entries && whole.entry_schema.is_none() {
+            wrong.push((definition.key, format!("the data type `{name}` needs an `entry_schema`")));
+        }
+        for (keyname, said, fits) in [
+            ("entry_schema", &own.entry_schema, has_entries),
+            ("key_schema", &own.key_schema, base == "map"),
+        ] {
+            if said.is_some() && !fits {
+                let message = format!("`{name}` derives from `{base}`, so it has no `{keyname}`");
+                wrong.push((definition.value.get(keyname).unwrap_or(definition.key), message));
+            }
+        }
+        let keys = own.key_schema.as_ref().and_then(|keys| keys.kind).filter(|_| base == "map");
+        if let Some(keys) = keys
+            && let Some(kind) = self.known(Family::Data, keys)
+            && !self.types.may_derive(kind, TypeRef::Primitive("string"))
+        {
+            let message = format!("the keys of `{name}` have to be strings");
+            wrong.push((keys, message));
+        }
+        for (at, message) in wrong {
+            let error = Diagnostic::error(Code::InvalidDefinition, message).at(at.span());
+            self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, "9.2")));
+        }
+    }
+
+    /// Checks that a scalar type only adds units to those of its parent (TOSCA 2.0, section
+    /// 9.1.2.2).
+    pub(super) fn units(&mut self, definition: &TypeDefinition<'a>) {
+        let rule = Rule::new(&TOSCA_2_0, "9.1.2.2");
+        let inherited = |keyname: &str| {
+            let mut chain = self.types.chain(self.owner).skip(1);
+            chain.find_map(|id| self.types.definition(id).value.get(keyname))
+        };
+        let mut changed = Vec::new();
+        for keyname in ["data_value_type", "unit_suffix"] {
+            let ends = definition.value.get(keyname).zip(inherited(keyname));
+            changed.extend(ends.filter(|(own, before)| own.text() != before.text()));
+        }
+        let symbols = definition.value.get("unit_symbol_map").into_iter().flat_map(Node::entries);
+        let ancestors = || {
+            let chain = self.types.chain(self.owner).skip(1);
+            chain.filter_map(|id| self.types.definition(id).value.get("unit_symbol_map"))
+        };
+        for (symbol, size) in symbols {
+            let known = symbol.text().and_then(|it| ancestors().find_map(|map| map.get(it)));
+            let ends = known.map(|before| (size, before));
+            changed.extend(ends.filter(|(own, before)| own.to_value() != before.to_value()));
+        }
+        for (own, before) in changed {
+            let message = "a derived type cannot change what its parent says of units";
+            self.loosened(own, message.to_owned(), before, "what is inherited", rule);
+        }
+    }
+
+    /// The outputs of an operation. In TOSCA 2.0, own ones add to inherited ones, and what only describes
+    /// an output leaves its mapping as it is.
+    pub(super) fn refined_outputs(
+        &self,
+        own: &OperationDefinition<'a>,
+        before: Option<&OperationDefinition<'a>>,
+    ) -> Vec<Named<'a>> {
+        let inherited = before.map(|it| &*it.outputs).unwrap_or_default();
+        if own.outputs.is_empty() || !v2_0::is_of(own.named.key.document()) {
+            return if own.outputs.is_empty() { inherited } else { &own.outputs }.to_vec();
+        }
+        let mut all: IndexMap<&str, Named<'a>, FxBuildHasher> =
+            inherited.iter().map(|output| (output.name, *output)).collect();
+        for output in &own.outputs {
+            let is_mapping = output.value.kind() == NodeKind::Sequence;
+            let known = all.entry(output.name).or_insert(*output);
+            *known = if is_mapping { *output } else { *known };
+        }
+        all.into_values().collect()
+    }
+}
