@@ -195,7 +195,7 @@ pub(super) struct Refining<'t, 'a> {
     pub types: &'t Types<'a>,
     pub owner: TypeId,
     /// Whether the type may inherit more than is known.
-    is_open: bool,
+    pub is_open: bool,
     pub diagnostics: Diagnostics,
 }
 
@@ -295,6 +295,7 @@ impl<'a> Refining<'_, 'a> {
     ) -> PropertyDefinition<'a> {
         let (noun, name) = (kind.noun(), own.named.name);
         self.schema_references(&own.schema);
+        self.has_units(&own.schema);
         let Some(refined) = refined else {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
             let is_read = own.value.is_some() || is_map(own.named) || own.named.value.is_null();

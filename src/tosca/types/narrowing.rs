@@ -12,8 +12,8 @@ use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean, listed}
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::v2_0;
-use crate::tosca::value::{PropertyDefinition, Schema};
-use cuvee_text::yaml::{Node, NodeKind};
+use crate::tosca::value::{Primitive, PropertyDefinition, Schema};
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
@@ -278,11 +278,14 @@ impl<'a> Refining<'_, 'a> {
         own: &Schema<'a>,
         whole: &Schema<'a>,
     ) {
-        let Some(base) = self.types.primitive(TypeRef::Defined(self.owner)) else { return };
+        let base = self.types.primitive(TypeRef::Defined(self.owner));
+        if base.is_none() && self.is_open {
+            return;
+        }
         let name = definition.name;
-        let has_entries = matches!(base, "list" | "map");
+        let has_entries = matches!(base, Some("list" | "map"));
         let mut wrong = Vec::new();
-        if let Some(property) = definition.properties.first() {
+        if let Some((base, property)) = base.zip(definition.properties.first()) {
             let message = format!("`{name}` derives from `{base}`, so it has no properties");
             wrong.push((property.named.key, message));
         }
@@ -291,14 +294,17 @@ impl<'a> Refining<'_, 'a> {
         }
         for (keyname, said, fits) in [
             ("entry_schema", &own.entry_schema, has_entries),
-            ("key_schema", &own.key_schema, base == "map"),
+            ("key_schema", &own.key_schema, base == Some("map")),
         ] {
             if said.is_some() && !fits {
-                let message = format!("`{name}` derives from `{base}`, so it has no `{keyname}`");
+                let why = base
+                    .map_or("has properties".to_owned(), |base| format!("derives from `{base}`"));
+                let message = format!("`{name}` {why}, so it has no `{keyname}`");
                 wrong.push((definition.value.get(keyname).unwrap_or(definition.key), message));
             }
         }
-        let keys = own.key_schema.as_ref().and_then(|keys| keys.kind).filter(|_| base == "map");
+        let keys =
+            own.key_schema.as_ref().and_then(|keys| keys.kind).filter(|_| base == Some("map"));
         if let Some(keys) = keys
             && let Some(kind) = self.known(Family::Data, keys)
             && !self.types.may_derive(kind, TypeRef::Primitive("string"))
@@ -312,10 +318,66 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
+    /// Checks what a data type says of units by itself.
+    fn unit_keynames(&mut self, definition: &TypeDefinition<'a>, rule: Rule) {
+        const KEYNAMES: [&str; 3] = ["data_value_type", "unit_suffix", "unit_symbol_map"];
+        let scalar = Primitive::Scalar.name();
+        let said = KEYNAMES.map(|keyname| definition.value.get(keyname));
+        let mut wrong = Vec::new();
+        let is_scalar = self.types.primitive(TypeRef::Defined(self.owner)) == Some(scalar);
+        if let Some(node) =
+            said.into_iter().flatten().next().filter(|_| !is_scalar && !self.is_open)
+        {
+            wrong.push((
+                node,
+                format!(
+                    "`{}` does not derive from `{scalar}`, so it has no units",
+                    definition.name
+                ),
+            ));
+        }
+        let number = said[0].and_then(|name| Some((name, self.known(Family::Data, name)?)));
+        if let Some((name, kind)) = number {
+            let base = self.types.primitive(kind);
+            if !matches!(base, Some("integer" | "float")) {
+                wrong.push((name, "the numbers of a scalar are integers or floats".to_owned()));
+            }
+        }
+        for (symbol, size) in said[2].into_iter().flat_map(Node::entries) {
+            if symbol.text().is_some_and(|text| text.contains(char::is_whitespace)) {
+                wrong.push((symbol, "the symbol of a unit has no white space".to_owned()));
+            }
+            if !matches!(size.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))) {
+                wrong.push((size, "the size of a unit is a number".to_owned()));
+            }
+        }
+        for (at, message) in wrong {
+            let error = Diagnostic::error(Code::InvalidDefinition, message).at(at.span());
+            self.diagnostics.push(error.rule(rule));
+        }
+    }
+
+    /// Reports a property of the scalar type that has no units.
+    pub(super) fn has_units(&mut self, schema: &Schema<'a>) {
+        let scalar = Primitive::Scalar.name();
+        if let Some(kind) = schema.kind.filter(|kind| {
+            v2_0::is_of(kind.document())
+                && self.known(Family::Data, *kind) == Some(TypeRef::Primitive(scalar))
+        }) {
+            let message = format!("`{scalar}` has no units, so nothing is of this type");
+            let error = Diagnostic::error(Code::InvalidDefinition, message).at(kind.span());
+            let help = "derive a type from it that has a `unit_symbol_map`";
+            self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, "9.1.2.2")).help(help));
+        }
+        let parts = [&schema.key_schema, &schema.entry_schema];
+        parts.into_iter().flatten().for_each(|part| self.has_units(part));
+    }
+
     /// Checks that a scalar type only adds units to those of its parent (TOSCA 2.0, section
     /// 9.1.2.2).
     pub(super) fn units(&mut self, definition: &TypeDefinition<'a>) {
         let rule = Rule::new(&TOSCA_2_0, "9.1.2.2");
+        self.unit_keynames(definition, rule);
         let inherited = |keyname: &str| {
             let mut chain = self.types.chain(self.owner).skip(1);
             chain.find_map(|id| self.types.definition(id).value.get(keyname))

@@ -49,7 +49,8 @@ pub(crate) fn rfc_3339(text: &str) -> Option<Timestamp> {
         Some(fraction) => fraction.trim_start_matches(|digit: char| digit.is_ascii_digit()),
         None => rest,
     };
-    let has_zone = ["Z", "+00:00", "-00:00"].iter().any(|shape| has_shape(zone, shape));
+    let has_zone = ["Z", "+00:00", "-00:00"].iter().any(|shape| has_shape(zone, shape))
+        && zone.get(1..3).is_none_or(|hours| hours < "24");
     let has_fraction = !rest.starts_with('.') || rest.len() > zone.len() + 1;
     // The reader below knows capital letters only.
     let is_one = has_shape(start, DATE_AND_TIME) && has_zone && has_fraction;
