@@ -140,6 +140,11 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
         0,
         "substitute-explain",
     ),
+    (
+        "substitute version-2-directives/ways.yaml --with version-2-directives/catalogue --inventory version-2-directives/site.yaml --explain --format json",
+        0,
+        "substitute-explain",
+    ),
     ("graph substituted.yaml --format json", 0, "graph"),
     ("test shop --format json", 0, "test"),
     ("validate shop odd.yaml --format json", 1, "validate"),
@@ -317,7 +322,9 @@ fn workplace() -> TempDir {
     for example in ["shop", "technologies", "deployment", "guestbook"] {
         copy(&root().join("examples").join(example), &dir.path().join(example));
     }
-    for case in ["11-variable", "05-put-right", "select", "framed", "jointly"] {
+    for case in
+        ["11-variable", "05-put-right", "select", "framed", "jointly", "version-2-directives"]
+    {
         copy(&root().join("tests/substitute").join(case), &dir.path().join(case));
     }
     let types = "tests/substitute/types.yaml";
