@@ -11,7 +11,7 @@ use super::definition::{
 };
 use super::hierarchy::{TypeId, TypeRef};
 use crate::diagnostic::{
-    Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, TOSCA_SIMPLE_1_3, did_you_mean,
+    Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_SIMPLE_1_3, did_you_mean,
 };
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
@@ -240,12 +240,8 @@ impl<'a> Refining<'_, 'a> {
         refined: Option<&PropertyDefinition<'a>>,
     ) -> PropertyDefinition<'a> {
         self.schema_references(&own.schema);
-        let fixed = refined.and_then(|before| before.value);
-        if let Some(fixed) = fixed.filter(|_| v2_0::is_of(own.named.key.document())) {
-            let name = own.named.name;
-            let message = format!("the input `{name}` has a fixed value, so nothing refines it");
-            let rule = Rule::new(&TOSCA_2_0, "9.7");
-            self.loosened(own.named.key, message, fixed, "fixed here", rule);
+        if let Some(before) = refined {
+            self.narrowed_input(own, before);
         }
         let is_kept = |before: &&PropertyDefinition<'a>| {
             let known = |kind| self.known(Family::Data, kind);
@@ -253,14 +249,7 @@ impl<'a> Refining<'_, 'a> {
             let derives = |(new, old)| self.types.derives(new, old);
             new.zip(old).is_none_or(|(new, old)| new.zip(old).is_some_and(derives))
         };
-        let Some(before) = refined.filter(is_kept) else {
-            if let Some(before) = refined.filter(|_| v2_0::is_of(own.named.key.document())) {
-                let of = format!("the input `{}`", own.named.name);
-                let rule = Rule::new(&TOSCA_2_0, "9.7");
-                self.narrowed(Family::Data, own.schema.kind, before.schema.kind, &of, rule);
-            }
-            return own.clone();
-        };
+        let Some(before) = refined.filter(is_kept) else { return own.clone() };
         let (new, old) = (&own.schema, &before.schema);
         PropertyDefinition {
             named: own.named,
@@ -317,11 +306,8 @@ impl<'a> Refining<'_, 'a> {
                 simple("3.6.10.6"),
             );
         }
-        let is_of_2_0 = v2_0::is_of(own.named.key.document());
-        if let Some(fixed) = before.value.filter(|_| is_of_2_0) {
-            let message = format!("the {noun} `{name}` has a fixed value, so nothing refines it");
-            let rule = Rule::new(&TOSCA_2_0, "9.4");
-            self.loosened(own.named.key, message, fixed, "fixed here", rule);
+        if self.refines_fixed(noun, own, before, "9.4") {
+            // Nothing refines it.
         } else if let Some((own, fixed)) =
             own.value.zip(before.value).filter(|(own, fixed)| own.to_value() != fixed.to_value())
         {
@@ -462,11 +448,8 @@ impl<'a> Refining<'_, 'a> {
             base(given.map(|given| &given.properties), before.map(|before| &before.properties));
         let attributes =
             base(given.map(|given| &given.attributes), before.map(|before| &before.attributes));
-        if !is_open && v2_0::is_of(own.named.key.document()) {
-            let section = "8.2";
-            let name = format!("the type of the capability `{name}`");
-            self.refines_only(&own.properties, &properties, (&name, "property"), section);
-            self.refines_only(&own.attributes, &attributes, (&name, "attribute"), section);
+        if !is_open {
+            self.capability_adds_nothing(own, &properties, &attributes);
         }
         EffectiveCapability {
             kind,
@@ -591,15 +574,7 @@ impl<'a> Refining<'_, 'a> {
     ) -> EffectiveInterface<'a> {
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Interface], own.kind);
-        let inherited = before.and_then(|before| before.kind);
-        let kind = match v2_0::is_of(own.named.key.document()) {
-            true => {
-                let of = format!("the interface `{}`", own.named.name);
-                let rule = Rule::new(&TOSCA_2_0, "11.2");
-                self.narrowed(Family::Interface, own.kind, inherited, &of, rule)
-            }
-            false => own.kind.or(inherited),
-        };
+        let kind = self.interface_type(own, before.and_then(|before| before.kind));
         let given = kind
             .and_then(|kind| self.defined(Family::Interface, kind))
             .map(|id| &self.types.effective(id).interface);
@@ -626,15 +601,7 @@ impl<'a> Refining<'_, 'a> {
             ),
             is_open,
         };
-        let is_closed = kind.and_then(|kind| self.defined(Family::Interface, kind));
-        let is_closed = is_closed.is_some_and(|kind| !is_open && !self.takes_operations(kind));
-        if is_closed && v2_0::is_of(own.named.key.document()) {
-            let owner = format!("the type of the interface `{}`", own.named.name);
-            let operations = (&*owner, "operation");
-            self.refines_only(&own.operations, &base.operations, operations, "11.4");
-            let notifications = (&*owner, "notification");
-            self.refines_only(&own.notifications, &base.notifications, notifications, "11.6");
-        }
+        self.interface_adds_nothing(own, &base);
         self.interface_parts(&base, own)
     }
 

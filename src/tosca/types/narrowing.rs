@@ -2,10 +2,12 @@
 //! other data types. Version 1.3 has none of these rules.
 
 use super::definition::{
-    CapabilityDefinition, OperationDefinition, RequirementDefinition, TypeDefinition, ValidEnds,
+    CapabilityDefinition, InterfaceDefinition, OperationDefinition, RequirementDefinition,
+    TypeDefinition, ValidEnds,
 };
 use super::effective::{
-    EffectiveCapability, EffectiveType, HasName, Part, Parts, PropertyKind, Refining,
+    EffectiveCapability, EffectiveInterface, EffectiveType, HasName, Part, Parts, PropertyKind,
+    Refining,
 };
 use super::hierarchy::{TypeId, TypeRef};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean, listed};
@@ -20,7 +22,7 @@ use std::sync::Arc;
 
 impl<'a> Refining<'_, 'a> {
     /// Reports definitions that refine nothing, where nothing may be added (TOSCA 2.0).
-    pub(super) fn refines_only<D: HasName<'a>, T>(
+    fn refines_only<D: HasName<'a>, T>(
         &mut self,
         own: &[D],
         known: &Parts<'a, T>,
@@ -202,8 +204,87 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
+    /// Checks that the data type of an input derives from that of the input which it refines, and that
+    /// the latter has no fixed value (section 9.7).
+    pub(super) fn narrowed_input(
+        &mut self,
+        own: &PropertyDefinition<'a>,
+        before: &PropertyDefinition<'a>,
+    ) {
+        let is_fixed = self.refines_fixed("input", own, before, "9.7");
+        if !is_fixed && v2_0::is_of(own.named.key.document()) {
+            let of = format!("the input `{}`", own.named.name);
+            let rule = Rule::new(&TOSCA_2_0, "9.7");
+            self.narrowed(Family::Data, own.schema.kind, before.schema.kind, &of, rule);
+        }
+    }
+
+    /// Reports the refinement of a fixed value. Returns whether it is one.
+    pub(super) fn refines_fixed(
+        &mut self,
+        noun: &str,
+        own: &PropertyDefinition<'a>,
+        before: &PropertyDefinition<'a>,
+        section: &'static str,
+    ) -> bool {
+        let Some(fixed) = before.value.filter(|_| v2_0::is_of(own.named.key.document())) else {
+            return false;
+        };
+        let name = own.named.name;
+        let message = format!("the {noun} `{name}` has a fixed value, so nothing refines it");
+        let rule = Rule::new(&TOSCA_2_0, section);
+        self.loosened(own.named.key, message, fixed, "fixed here", rule);
+        true
+    }
+
+    /// Checks that the definition of a capability only refines parts of its type (section 8.2).
+    pub(super) fn capability_adds_nothing(
+        &mut self,
+        own: &CapabilityDefinition<'a>,
+        properties: &Parts<'a, PropertyDefinition<'a>>,
+        attributes: &Parts<'a, PropertyDefinition<'a>>,
+    ) {
+        if v2_0::is_of(own.named.key.document()) {
+            let name = format!("the type of the capability `{}`", own.named.name);
+            self.refines_only(&own.properties, properties, (&name, "property"), "8.2");
+            self.refines_only(&own.attributes, attributes, (&name, "attribute"), "8.2");
+        }
+    }
+
+    /// The type of an interface. That of a refinement has to derive from the inherited one (section
+    /// 11.2).
+    pub(super) fn interface_type(
+        &mut self,
+        own: &InterfaceDefinition<'a>,
+        inherited: Option<Node<'a>>,
+    ) -> Option<Node<'a>> {
+        if !v2_0::is_of(own.named.key.document()) {
+            return own.kind.or(inherited);
+        }
+        let of = format!("the interface `{}`", own.named.name);
+        let rule = Rule::new(&TOSCA_2_0, "11.2");
+        self.narrowed(Family::Interface, own.kind, inherited, &of, rule)
+    }
+
+    /// Checks that an interface only refines operations and notifications of its type (sections 11.4
+    /// and 11.6).
+    pub(super) fn interface_adds_nothing(
+        &mut self,
+        own: &InterfaceDefinition<'a>,
+        of_type: &EffectiveInterface<'a>,
+    ) {
+        let kind = of_type.kind.and_then(|kind| self.defined(Family::Interface, kind));
+        let is_closed = !of_type.is_open && v2_0::is_of(own.named.key.document());
+        if is_closed && kind.is_some_and(|kind| !self.takes_operations(kind)) {
+            let owner = format!("the type of the interface `{}`", own.named.name);
+            let (operations, notifications) = (&of_type.operations, &of_type.notifications);
+            self.refines_only(&own.operations, operations, (&owner, "operation"), "11.4");
+            self.refines_only(&own.notifications, notifications, (&owner, "notification"), "11.6");
+        }
+    }
+
     /// Whether an interface type comes from version 1.3, where node types may add operations.
-    pub(super) fn takes_operations(&self, kind: TypeId) -> bool {
+    fn takes_operations(&self, kind: TypeId) -> bool {
         const ROOT: &str = "tosca.interfaces.Root";
         self.types.chain(kind).any(|kind| self.types.definition(kind).name == ROOT)
     }

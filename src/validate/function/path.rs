@@ -59,6 +59,27 @@ struct PathEnd<'s, 'c, 'a> {
 /// The function that asks for what is left of a property of a capability.
 const ALLOCATION: &str = "available_allocation";
 
+impl<'s, 'n> PathEnd<'s, '_, 'n> {
+    /// Goes on behind an index, if there is one.
+    fn pass_index(&mut self, steps: &'s [Node<'n>]) -> Result<Option<WrittenIndex>, Diagnostic> {
+        let (index, rest) = index(steps)?;
+        self.is_list |= index == Some(WrittenIndex::All);
+        self.rest = rest;
+        Ok(index)
+    }
+
+    /// Goes on behind a capability. Returns whether the path leads back from there to a relationship.
+    fn leads_back(&mut self, steps: &'s [Node<'n>]) -> Result<bool, Diagnostic> {
+        self.rest = steps;
+        let Some((word, rest)) = steps.split_first() else { return Ok(false) };
+        let leads_back = word.as_str() == Some("RELATIONSHIP");
+        if leads_back {
+            self.pass_index(rest)?;
+        }
+        Ok(leads_back)
+    }
+}
+
 /// An index in a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WrittenIndex {
@@ -198,48 +219,32 @@ impl<'c, 'a> Checker<'c, 'a> {
         steps: &'s [Node<'n>],
     ) -> Result<PathEnd<'s, 'c, 'n>, Diagnostic> {
         let mut end = PathEnd { reached: start, rest: steps, is_list: false };
-        while let Some(word) = end.rest.first().and_then(|word| word.as_str()) {
-            let rest = &end.rest[1..];
-            (end.reached, end.rest) = match (end.reached, word, rest) {
-                (PathStop::Node(node), "RELATIONSHIP", [name, rest @ ..]) => {
-                    let (index, rest) = index(rest)?;
-                    end.is_list |= index == Some(WrittenIndex::All);
-                    (self.outgoing(node, *name, index)?, rest)
+        while let Some((word, rest)) = end.rest.split_first() {
+            end.reached = match (end.reached, word.as_str(), rest) {
+                (PathStop::Node(node), Some("RELATIONSHIP"), [name, rest @ ..]) => {
+                    let index = end.pass_index(rest)?;
+                    self.outgoing(node, *name, index)?
                 }
-                (PathStop::Node(node), "CAPABILITY", [name, rest @ ..]) => {
-                    let (capability, kind) = self.capability_named(node, *name)?;
-                    if rest.first().and_then(|next| next.as_str()) == Some("RELATIONSHIP") {
-                        let (index, rest) = index(&rest[1..])?;
-                        end.is_list |= index == Some(WrittenIndex::All);
-                        let target = Some(node);
-                        let incoming =
-                            ReachedRelationship { target, capability: kind, ..Default::default() };
-                        (PathStop::Relationship(incoming), rest)
-                    } else {
-                        (capability, rest)
+                (PathStop::Node(node), Some("CAPABILITY"), [name, rest @ ..]) => {
+                    let (members, capability) = self.capability_named(node, *name)?;
+                    let incoming = ReachedRelationship {
+                        target: Some(node),
+                        capability,
+                        ..ReachedRelationship::default()
+                    };
+                    if end.leads_back(rest)? { PathStop::Relationship(incoming) } else { members }
+                }
+                (PathStop::Relationship(it), Some("CAPABILITY"), rest) => {
+                    let members = it.capability.map(|kind| self.members_of(kind));
+                    match end.leads_back(rest)? {
+                        true => PathStop::Relationship(ReachedRelationship { target: None, ..it }),
+                        false => members.map_or(PathStop::Unknown, PathStop::Capability),
                     }
                 }
-                (PathStop::Relationship(relationship), "SOURCE", rest) => {
-                    (relationship.source.map_or(PathStop::Unknown, PathStop::Node), rest)
-                }
-                (PathStop::Relationship(relationship), "TARGET", rest) => {
-                    (relationship.target.map_or(PathStop::Unknown, PathStop::Node), rest)
-                }
-                (PathStop::Relationship(relationship), "CAPABILITY", rest) => {
-                    if rest.first().and_then(|next| next.as_str()) == Some("RELATIONSHIP") {
-                        let (index, rest) = index(&rest[1..])?;
-                        end.is_list |= index == Some(WrittenIndex::All);
-                        (
-                            PathStop::Relationship(ReachedRelationship {
-                                target: None,
-                                ..relationship
-                            }),
-                            rest,
-                        )
-                    } else {
-                        let capability = relationship.capability.map(|kind| self.members_of(kind));
-                        (capability.map_or(PathStop::Unknown, PathStop::Capability), rest)
-                    }
+                (PathStop::Relationship(it), Some(word @ ("SOURCE" | "TARGET")), rest) => {
+                    end.rest = rest;
+                    let node = if word == "SOURCE" { it.source } else { it.target };
+                    node.map_or(PathStop::Unknown, PathStop::Node)
                 }
                 // What comes behind something unknown cannot be told from names.
                 _ => break,
