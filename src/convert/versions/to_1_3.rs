@@ -264,11 +264,14 @@ impl<'a> Converter<'_, 'a> {
         true
     }
 
-    /// The type of the capability that a requirement definition names.
+    /// The type of the capability that a requirement definition names. A refinement may leave the
+    /// node type that has it to the parent.
     fn named_capability(&self, requirement: Node<'a>, named: Node<'a>) -> Option<&'a str> {
-        let (types, node) = (self.context.types, requirement.get("node")?);
+        let types = self.context.types;
+        let inherited = || self.of_parent()?.requirements.get(self.name)?.definition.node;
+        let node = requirement.get("node").or_else(inherited)?;
         let name = types.capability_named(Some(named), Some(node))?;
-        let id = types.find_in(self.file(), Family::Node, node.text()?)?;
+        let id = types.find_in(Some(node.document().file()), Family::Node, node.text()?)?;
         types.effective(id).capabilities.get(name)?.definition.kind?.text()
     }
 
