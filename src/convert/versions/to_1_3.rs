@@ -8,6 +8,7 @@ use crate::tosca::types::{Occurrences, profile};
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, write_line};
+use std::borrow::Cow;
 
 /// The types of TOSCA 2.0 that version 1.3 has by other names, or that are others there.
 const PRIMITIVES: [(&str, &str); 4] =
@@ -264,15 +265,19 @@ impl<'a> Converter<'_, 'a> {
         true
     }
 
-    /// The type of the capability that a requirement definition names. A refinement may leave the
-    /// node type that has it to the parent.
-    fn named_capability(&self, requirement: Node<'a>, named: Node<'a>) -> Option<&'a str> {
+    /// The type of the capability that a requirement definition names, as this file calls it. A
+    /// refinement may leave the node type that has it to the parent.
+    fn named_capability(&self, requirement: Node<'a>, named: Node<'a>) -> Option<Cow<'a, str>> {
         let types = self.context.types;
         let inherited = || self.of_parent()?.requirements.get(self.name)?.definition.node;
         let node = requirement.get("node").or_else(inherited)?;
         let name = types.capability_named(Some(named), Some(node))?;
         let id = types.find_in(Some(node.document().file()), Family::Node, node.text()?)?;
-        types.effective(id).capabilities.get(name)?.definition.kind?.text()
+        let kind = types.effective(id).capabilities.get(name)?.definition.kind?;
+        let file = Some(kind.document().file());
+        let capability = types.find_in(file, Family::Capability, kind.text()?);
+        let called = capability.and_then(|it| types.name_in(self.file(), it));
+        called.or(kind.text().map(Cow::Borrowed))
     }
 
     /// Supplies the bounds that are the default of version 2.0, unless a requirement refines another

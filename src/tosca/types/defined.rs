@@ -15,6 +15,7 @@ use crate::tosca::v2_0;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -195,6 +196,20 @@ impl<'a> Types<'a> {
     /// template.
     pub fn find_in(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
         self.hierarchy.find_in(file, family, name)
+    }
+
+    /// The name by which a file refers to a type: its own, behind the prefix of an import where the
+    /// file sees it by that alone.
+    pub(crate) fn name_in(&self, file: Option<FileId>, id: TypeId) -> Option<Cow<'a, str>> {
+        let definition = self.definition(id);
+        let (family, name) = (definition.family, definition.name);
+        let is_it = |name: &str| self.find_in(file, family, name) == Some(id);
+        if is_it(name) {
+            return Some(name.into());
+        }
+        let (position, _) = self.hierarchy.defined(family, name).find(|(_, it)| *it == id)?;
+        let prefix = self.hierarchy.scopes.as_ref()?.prefix_for(file, position)?;
+        Some(format!("{prefix}:{name}")).filter(|name| is_it(name)).map(Cow::Owned)
     }
 
     /// The type that has the role of a normative type in deploying, by that one's full name.
