@@ -115,6 +115,7 @@ impl<'r, 't> RequirementFit<'r, 't, '_> {
             (!is_among).then(|| misfit(valid))
         })
     }
+
     /// The capabilities of nodes of this type that the requirement can lead to. Fails with the
     /// reason why there are none.
     pub(crate) fn capabilities(

@@ -261,8 +261,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks the target of a workflow's or an operation's output (section 3.6.15): an attribute of
     /// a node or of one of its capabilities.
     pub(super) fn workflow_output(&self, output: Named<'a>) {
-        let of_2_0 = v2_0::is_of(output.key.document());
-        let mapping = output.value.get("mapping").filter(|_| of_2_0).unwrap_or(output.value);
+        let mapping = v2_0::output_mapping(output.value);
         let mut parts = v2_0::output_path(mapping).into_iter();
         let (Some(node), Some(second)) = (parts.next(), parts.next()) else {
             let expected = if output.value.kind() == NodeKind::Sequence {
@@ -279,8 +278,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .section("3.6.15.1");
             return self.report_when(&[], &[], error.help("write `[ node, attribute ]`"));
         };
-        let leads_away = of_2_0 && second.text() == Some("RELATIONSHIP");
-        if matches!(node.text(), Some("SELF" | "SOURCE" | "TARGET")) || leads_away {
+        let is_keyword = matches!(node.text(), Some("SELF" | "SOURCE" | "TARGET"));
+        if is_keyword || v2_0::leads_away(second) {
             return;
         }
         for entity in self.subject(node, None, "3.8.7.1").entities {

@@ -246,8 +246,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let Some(capability) = effective.capabilities.get(name) else {
             // Where a relationship leads is known when there is one.
-            let leads_away = name == "RELATIONSHIP" && v2_0::is_of(first.document());
-            if effective.is_open || leads_away {
+            if effective.is_open || v2_0::leads_away(first) {
                 return;
             }
             let message = format!(

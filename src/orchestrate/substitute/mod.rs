@@ -154,8 +154,7 @@ pub(crate) fn substitute<'a>(
     let mut state = SubstitutedSoFar::begin((own.document, own.evaluated), catalogue, settings)?;
     let known = KnownChoices::default();
     for _ in 0..=DEPTH {
-        state.pass_over(catalogue, settings, &known)?;
-        let view = TemplateView::of(state.document.clone(), settings.types);
+        let view = state.pass_over(catalogue, settings, &known)?;
         if !view.nodes.iter().any(|node| node.is_substituted) {
             return state.finished(&view, settings);
         }
@@ -236,23 +235,23 @@ impl<'a> SubstitutedSoFar<'a> {
     }
 
     /// Lets nodes that no template can substitute follow the next of their directives (TOSCA 2.0,
-    /// section 7.2), and fulfils again what is open then.
+    /// section 7.2), and fulfils again what is open then. Returns the template that is left.
     fn pass_over(
         &mut self,
         catalogue: &dyn Catalogue<'a>,
         settings: &SubstitutionSettings<'_, '_>,
         known: &KnownChoices,
-    ) -> Result<(), Diagnostics> {
+    ) -> Result<TemplateView<'a>, Diagnostics> {
         loop {
             let view = TemplateView::of(self.document.clone(), settings.types);
             let has_other = |node: &ViewedNode<'_>| node.is_substituted && node.next.is_some();
             if !view.nodes.iter().any(has_other) {
-                return Ok(());
+                return Ok(view);
             }
             let graph = TopologyScope::of(&self.values, settings.types);
             let passed = self.round(&view, &graph, catalogue, settings, known).passed();
             if passed.is_empty() {
-                return Ok(());
+                return Ok(view);
             }
             let names: FxHashSet<&str> = passed.iter().map(|passed| &*passed.node).collect();
             let pass = |document: &Out<'a>| without_directives(document, &names);

@@ -693,10 +693,8 @@ impl<'a> Refining<'_, 'a> {
         };
         let text = name.text().unwrap_or_default();
         // Where a relationship leads is known in templates.
-        let leads_away = text == "RELATIONSHIP" && v2_0::is_of(name.document());
-        let is_open =
-            capability.map_or(self.is_open, |(capability, _)| capability.definition.is_open);
-        let is_open = is_open || leads_away;
+        let is_open = v2_0::leads_away(name)
+            || capability.map_or(self.is_open, |(capability, _)| capability.definition.is_open);
         if !is_open && !attributes.contains_key(text) && !properties.contains_key(text) {
             let owner = match capability {
                 Some((capability, _)) => format!("the capability `{}`", capability.named.name),

@@ -29,12 +29,6 @@ impl Family {
     }
 }
 
-/// An output that TOSCA 2.0 defines as a parameter, with its mapping as the value.
-fn mapped(output: Named<'_>) -> Named<'_> {
-    let mapping = output.value.get("mapping").filter(|it| v2_0::is_of(it.document()));
-    mapping.map_or(output, |value| Named { value, ..output })
-}
-
 /// All type definitions of a document, with their names and places.
 pub(crate) fn types<'a>(
     document: &'a Document,
@@ -476,12 +470,15 @@ impl Grammar<'_> {
         {
             self.implementation(implementation);
         }
+        let outputs = self.entries(node, "outputs", shape).into_iter();
+        let outputs =
+            outputs.map(|output| Named { value: v2_0::output_mapping(output.value), ..output });
         OperationDefinition {
             named,
             description: self.description(node, shape),
             implementation,
             inputs: if shape.has("inputs") { self.inputs(node, shape) } else { Vec::new() },
-            outputs: self.entries(node, "outputs", shape).into_iter().map(mapped).collect(),
+            outputs: outputs.collect(),
         }
     }
 

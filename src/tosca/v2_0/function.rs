@@ -112,9 +112,8 @@ impl BuiltIn {
     /// The name of the type of its values, where it has only one.
     pub(crate) fn result(&self) -> Option<&'static str> {
         match self.name {
-            "length" | "round" | "floor" | "ceil" | "node_index" | "relationship_index" => {
-                Some("integer")
-            }
+            "length" | "round" | "floor" | "ceil" => Some("integer"),
+            name if INDICES.contains(&name) => Some("integer"),
             "join" | "token" => Some("string"),
             "quotient" => Some("float"),
             "union" | "intersection" => Some("list"),

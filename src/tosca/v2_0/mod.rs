@@ -30,6 +30,16 @@ pub(crate) fn is_said_in(document: OutNode<'_, '_>) -> bool {
     version.as_deref() == Some(VERSION)
 }
 
+/// Where an output is mapped to. A definition as a parameter says so beside its other keynames.
+pub(crate) fn output_mapping(value: Node<'_>) -> Node<'_> {
+    value.get("mapping").filter(|_| is_of(value.document())).unwrap_or(value)
+}
+
+/// Whether a step of a path leads along a relationship, whose end only templates know.
+pub(crate) fn leads_away(step: Node<'_>) -> bool {
+    step.text() == Some("RELATIONSHIP") && is_of(step.document())
+}
+
 /// The path of an output: a keyword, and an attribute of it or a capability of it with one.
 pub(crate) fn output_path(value: Node<'_>) -> Vec<Node<'_>> {
     let path: Vec<_> = value.items().collect();

@@ -175,6 +175,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.attributes(typed, template.value);
         self.interfaces(typed, template.value, &[]);
     }
+
     /// The properties of a relationship that the definition of its requirement refines (TOSCA 2.0,
     /// section 8.5).
     fn refined_properties(
