@@ -6,7 +6,7 @@
 pub use crate::tosca::workflow::ActivityKind;
 
 use crate::topology::index::indices;
-use crate::tosca::Directive;
+use crate::tosca::{Directive, PermittedEnds};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use serde::Serialize;
@@ -177,6 +177,13 @@ pub struct TopologyRelation {
     pub directives: Box<[Spanned<String>]>,
 }
 
+impl TopologyRelation {
+    /// Which nodes its target may be.
+    pub(crate) fn permitted_ends(&self) -> PermittedEnds {
+        PermittedEnds::of(self.directives.iter().map(|it| &*it.value))
+    }
+}
+
 /// A relationship template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -212,6 +219,13 @@ pub struct TopologyCapability {
     /// (`external`). Without directives, both are possible.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub directives: Box<[Spanned<String>]>,
+}
+
+impl TopologyCapability {
+    /// From which nodes relations to it may come.
+    pub(crate) fn permitted_ends(&self) -> PermittedEnds {
+        PermittedEnds::of(self.directives.iter().map(|it| &*it.value))
+    }
 }
 
 /// An artifact definition.

@@ -47,7 +47,7 @@ pub mod value;
 pub(crate) mod workflow;
 pub(crate) mod xml_schema;
 
-pub(crate) use directive::Directive;
+pub(crate) use directive::{Directive, PermittedEnds};
 pub use family::Family;
 pub use grammar::Named;
 pub use lifecycle::{LifecycleOperation, NodeState};

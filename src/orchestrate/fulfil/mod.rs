@@ -6,7 +6,6 @@
 //! ([`solve`]).
 
 mod allocated;
-mod direction;
 mod filters;
 mod incoming;
 mod inventory;

@@ -9,11 +9,11 @@
 //! leads to them, assignments of one requirement that need different targets, and existing nodes of
 //! which as few as possible are used.
 
-use super::direction::PermittedEnds;
 use super::network::{FlowNetwork, UNBOUNDED};
 use super::slots::OpenDemands;
 use super::solve::{Chooser, FulfilOptions, FulfilProblem, FulfilReason, NotSolved, TOLD};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
+use crate::tosca::PermittedEnds;
 use cuvee_sat::solve::Limit;
 use indexmap::IndexSet;
 use petgraph::unionfind::UnionFind;

@@ -1,6 +1,5 @@
 //! Finds the open parts of a topology: nodes to be selected, and requirements without a target.
 
-use super::direction::PermittedEnds;
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
 use super::uses::{assigned_type, file_of};
@@ -8,7 +7,9 @@ use super::{FulfilQuestion, instance_uri};
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
 use crate::tosca::requirement::{AssignedCount, bounds};
 use crate::tosca::types::Part;
-use crate::tosca::{Directive, Family, RequirementDefinition, TypeId, TypeRef, Types};
+use crate::tosca::{
+    Directive, Family, PermittedEnds, RequirementDefinition, TypeId, TypeRef, Types,
+};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -256,7 +257,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
             filter,
             allocating: (!relation.allocation.is_empty()).then_some(id),
             scope: self.scope(),
-            origin: PermittedEnds::of(&relation.directives),
+            origin: relation.permitted_ends(),
             from: self.asked_source(definition),
         };
         if occurs.max == Some(0) {

@@ -8,13 +8,13 @@
 //! declared first.
 
 use super::allocated::is_more;
-use super::direction::PermittedEnds;
 use super::incoming::IncomingUses;
 use super::least::least;
 use super::sharing::{SharedPlaces, share};
 use super::slots::{OpenDemands, SlotDemand};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
 use crate::topology::NodeIndex;
+use crate::tosca::PermittedEnds;
 use crate::tosca::v2_0::function::BuiltIn;
 use cuvee_sat::formula::{Atom, Lit, OriginId};
 use cuvee_sat::solve::{

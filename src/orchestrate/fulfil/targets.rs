@@ -2,7 +2,6 @@
 //! inventory.
 
 use super::allocated::{Allocations, LackingRoom, amounts, in_base, lacking};
-use super::direction::PermittedEnds;
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
 use super::slots::{Selection, SlotDemand, Wish, derives};
@@ -14,7 +13,7 @@ use crate::topology::{NodeIndex, RelationIndex, TopologyCapability, TopologyRela
 use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::value::DataTypes;
-use crate::tosca::{Directive, RequirementDefinition, TypeId};
+use crate::tosca::{Directive, PermittedEnds, RequirementDefinition, TypeId};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -304,7 +303,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             (None, Some(node)) => topology.node(*node).capabilities.iter().find(is_it),
             (None, None) => None,
         };
-        assigned.map_or(PermittedEnds::InternalFirst, |it| PermittedEnds::of(&it.directives))
+        assigned.map_or(PermittedEnds::InternalFirst, TopologyCapability::permitted_ends)
     }
 
     /// What a relation allocates of a capability more than is left of it.

@@ -4,7 +4,7 @@ use super::super::capability::has_directive;
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::requirement::{self, AssignedCount, number_of};
-use crate::tosca::{Directive, Family, v2_0};
+use crate::tosca::{Directive, Family, PermittedEnds, v2_0};
 use crate::variability::graph::{NodeElement, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -79,8 +79,8 @@ impl<'a> Checker<'_, 'a> {
 
 /// Whether an assignment permits existing nodes alone.
 fn takes_existing(assignment: Node<'_>) -> bool {
-    let mut directives = assignment.get("directives").into_iter().flat_map(Node::items).peekable();
-    directives.peek().is_some() && directives.all(|it| it.text() == Some("external"))
+    let directives = assignment.get("directives").into_iter().flat_map(Node::items);
+    PermittedEnds::of(directives.filter_map(Node::text)) == PermittedEnds::External
 }
 
 /// Why a template cannot be the target of as many relations as are wanted.
