@@ -64,6 +64,7 @@ pub mod explore;
 #[cfg(feature = "cli")]
 pub mod operate;
 mod orchestrate;
+mod parallel;
 mod report;
 mod resolver;
 pub mod testing;
@@ -101,9 +102,9 @@ pub mod deploy {
     pub mod instance {
         pub use crate::orchestrate::instance::*;
         pub use crate::resolver::{
-            InstancePlanQuery, InstanceSettings, NextLines, ReadySteps, RecordAuthorNow,
-            RecordReports, ReportLines, StoredInstance, TakenReports, add_outputs, plan_instance,
-            remove_instance, repair_instance, with_derivation,
+            InstancePlanQuery, InstanceSettings, KeptTargets, NextLines, ReadySteps,
+            RecordAuthorNow, RecordReports, ReportLines, StoredInstance, TakenReports, add_outputs,
+            plan_instance, remove_instance, repair_instance, with_derivation,
         };
     }
 

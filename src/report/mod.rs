@@ -31,6 +31,7 @@ use crate::explore::explain::{self, Currents};
 use crate::explore::matrix::{self, Matrix};
 use crate::explore::outline::Outline;
 use crate::explore::{Clauses, Configuration, InputsReport, Space, TypedValues, configure};
+use crate::parallel::beside;
 use crate::tosca::csar::TEMPLATE_NAMES;
 use crate::variability::choice::Choice;
 use crate::variability::emit;
@@ -49,7 +50,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
 
 const TEMPLATE: &str = include_str!("template.html");
 const STYLE: &str = include_str!("style.css");
@@ -197,8 +197,9 @@ pub(crate) fn report(
         drawing.map(|it| it.to_svg(&Svg { style: false, legend: false })).unwrap_or_default()
     };
     let mut words = PlanWords::default();
-    let (svg, configured) = both(svg, || {
-        Configured::of(&prepared, choice, &currents, (&mut words, &mut secrets), progress)
+    let (configured, svg) = beside(svg, |svg| {
+        let secrets = (&mut words, &mut secrets);
+        (Configured::of(&prepared, choice, &currents, secrets, progress), svg())
     });
     let Configured { configuration, inputs, inexact, writing, parts } = configured?;
     // What is known of the whole template takes as much memory as the page.
@@ -231,7 +232,7 @@ pub(crate) fn report(
         inexact,
         plans,
         instance: instance.zip(outline.as_ref()).map(|(of, it)| PageInstance::of(of, it)),
-        svg: svg.unwrap_or_default(),
+        svg,
         undrawn,
     };
     if let Some(mask) = &mask {
@@ -252,18 +253,6 @@ fn undrawn(graph: &Graph<'_>) -> Option<String> {
             nodes + relations
         )
     })
-}
-
-/// Runs two closures in parallel, or one after the other if no thread can be started.
-fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (Option<A>, B) {
-    let one = Mutex::new(Some(one));
-    let run = || one.lock().ok().and_then(|mut one| one.take()).map(|one| one());
-    let (early, other) = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, run);
-        let other = other();
-        (thread.ok().and_then(|thread| thread.join().ok()).flatten(), other)
-    });
-    (early.or_else(run), other)
 }
 
 /// The data of the configurator.

@@ -15,6 +15,7 @@ use crate::orchestrate::plan::{
     VariantOrigin,
 };
 use crate::orchestrate::redact::{Redaction, learn_written, unmarked};
+use crate::parallel::beside;
 use crate::topology::Topology;
 use crate::topology::sensitive::{SecretPlaces, Sensitivity, kept_secret, masked};
 use crate::tosca::csar;
@@ -36,11 +37,15 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The size of the largest file that is kept with an instance. Larger files that its template names
 /// are not kept.
 const KEPT: usize = 1 << 20;
+
+/// Gives the target that was kept under a digest, on any thread: it is read while the other side of
+/// a plan is made.
+pub type KeptTargets<'t> = &'t (dyn Fn(&str) -> Result<TargetSources, Diagnostic> + Sync);
 
 impl Resolver {
     /// The variant as the target of an instance: its texts, its sources, and the model of an
@@ -71,7 +76,7 @@ impl Resolver {
         &self,
         secrets: &mut KeptSecrets,
     ) -> Result<Answer<(TargetSources, GivenInputs)>, Failure> {
-        self.with_target(secrets, |target, kept, _, _| Ok((kept, target.inputs.clone())))
+        self.with_target(secrets, |target, kept, _, _| Ok((kept()?, target.inputs.clone())))
     }
 
     /// The secrets of the variant, for a program that runs its operations. `kept` is how an
@@ -81,7 +86,7 @@ impl Resolver {
     /// As [`Resolver::instance_target`].
     pub fn instance_secrets(&self, kept: &KeptSecrets) -> Result<SecretValues, Failure> {
         let answer = self.with_target(&mut kept.keeping(), |target, sources, loaded, types| {
-            let mut values = SecretValues::of(&sources, kept)?;
+            let mut values = SecretValues::of(&sources()?, kept)?;
             target.with_side((loaded, types), |side| {
                 for call in all_calls(side) {
                     call.inputs.iter().for_each(|input| values.add_marked(&input.value, kept));
@@ -101,7 +106,7 @@ impl Resolver {
     pub fn adapt_instance(
         &self,
         model: &InstanceModel,
-        targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+        targets: KeptTargets<'_>,
         secrets: &mut KeptSecrets,
         query: &InstancePlanQuery,
     ) -> Result<Answer<(Plan, TargetSources)>, Failure> {
@@ -115,7 +120,7 @@ impl Resolver {
     pub(super) fn adapted(
         &self,
         model: &InstanceModel,
-        targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+        targets: KeptTargets<'_>,
         secrets: &mut KeptSecrets,
         query: &InstancePlanQuery,
     ) -> Result<Answer<(Plan, TargetSources, KeptTexts)>, Failure> {
@@ -125,31 +130,48 @@ impl Resolver {
             true => None,
             false => Some(self.instance_target(&mut secrets.clone())?.result),
         };
-        let from = KeptSide::of(model, &|digest| match &kept {
+        let targets = |digest: &str| match &kept {
             Some(kept) if digest.is_empty() => Ok(kept.clone()),
             _ => targets(digest),
-        })?;
-        let planned = self.with_target(secrets, |target, kept, loaded, types| {
-            let (plan, found) = from.with(model, PlannedExtent::Present, |from| {
-                target.with_side((loaded, types), |to| query.planned(from, to))
-            })?;
-            let (digest, blobs) = kept.blobs()?;
-            let target = PlanTarget {
-                digest: digest.into(),
-                template: self.named_template().into(),
-                presets: self.choice.chosen_presets().iter().map(|name| (&**name).into()).collect(),
-                inputs: target
-                    .inputs
-                    .iter()
-                    .map(|(name, it)| ((&**name).into(), it.clone()))
-                    .collect(),
-            };
-            Ok((query.finished(plan, model, Some((target, &kept.model)))?, kept, blobs, found))
+        };
+        let (side, extent) = (OnceLock::new(), PlannedExtent::Present);
+        let read_from = || {
+            let side = side.get_or_init(|| KeptSide::of(model, &targets)).as_ref();
+            let side = side.map_err(|failure| Diagnostics(failure.diagnostics.clone()))?;
+            Ok::<_, Diagnostics>((side, side.documents(model, extent)?))
+        };
+        let planned = beside(read_from, |from| {
+            self.with_target(secrets, |target, kept, loaded, types| {
+                let (side, documents) = from()?;
+                let plan = || {
+                    side.as_side((model, extent), &documents, |from| {
+                        target.with_side((loaded, types), |to| query.planned(from, to))
+                    })
+                };
+                let (planned, kept) = beside(plan, |planned| {
+                    let kept = kept().and_then(|kept| Ok((kept.blobs()?, kept)));
+                    (planned(), kept)
+                });
+                let (((digest, blobs), kept), (plan, found)) = (kept?, planned?);
+                let target = Some((self.planned_target(target, digest), &kept.model));
+                Ok((query.finished(plan, model, target)?, kept, blobs, found))
+            })
         })?;
         let Answer { result: (plan, kept, blobs, Diagnostics(found)), mut warnings, sources } =
             planned;
         warnings.extend(found);
         Ok(Answer { result: (plan, kept, blobs), warnings, sources })
+    }
+
+    /// The target of a plan to the variant.
+    fn planned_target(&self, target: &VariantTarget<'_>, digest: String) -> PlanTarget {
+        let inputs = target.inputs.iter();
+        PlanTarget {
+            digest: digest.into(),
+            template: self.named_template().into(),
+            presets: self.choice.chosen_presets().iter().map(|name| (&**name).into()).collect(),
+            inputs: inputs.map(|(name, it)| ((&**name).into(), it.clone())).collect(),
+        }
     }
 
     /// The path of the template, as the caller gave it.
@@ -165,7 +187,7 @@ impl Resolver {
         secrets: &mut KeptSecrets,
         make: impl FnOnce(
             &VariantTarget<'_>,
-            TargetSources,
+            &dyn Fn() -> Result<TargetSources, Diagnostics>,
             &Loaded,
             &Types<'_>,
         ) -> Result<T, Diagnostics>,
@@ -186,8 +208,8 @@ impl Resolver {
                     learn_written(secrets, &secret, types, &target.written);
                     let redacting = TargetRedaction::new(&secret, types, secrets);
                     let target = target.redacted(&redacting);
-                    let kept = target.sources(loaded, choice.non_normative, &redacting)?;
-                    make(&target, kept, loaded, types)
+                    let kept = || target.sources(loaded, choice.non_normative, &redacting);
+                    make(&target, &kept, loaded, types)
                 })
             })?;
             Ok((made, warnings.before(more)))
@@ -340,7 +362,7 @@ fn unknown(plan: &Plan, to: &InstanceModel) -> Vec<UnknownValue> {
 /// As [`Resolver::adapt_instance`].
 pub fn repair_instance(
     model: &InstanceModel,
-    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    targets: KeptTargets<'_>,
     query: &InstancePlanQuery,
 ) -> Result<Answer<Plan>, Failure> {
     let side = KeptSide::of(model, targets)?;
@@ -376,7 +398,7 @@ pub fn repair_instance(
 /// As [`Resolver::adapt_instance`].
 pub fn remove_instance(
     model: &InstanceModel,
-    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    targets: KeptTargets<'_>,
     query: &InstancePlanQuery,
 ) -> Result<Answer<Plan>, Failure> {
     let side = KeptSide::of(model, targets)?;
@@ -394,7 +416,7 @@ pub fn remove_instance(
 #[cfg(feature = "cli")]
 pub(super) fn operation_of_instance(
     model: &InstanceModel,
-    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    targets: KeptTargets<'_>,
     query: &InstancePlanQuery,
     operation: &str,
     is_meant: &dyn Fn(&str) -> bool,
@@ -414,7 +436,7 @@ pub(super) fn operation_of_instance(
 /// Those of `targets`, and where the kept target cannot be read.
 pub(super) fn template_of(
     model: &InstanceModel,
-    targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
+    targets: KeptTargets<'_>,
     reveal: bool,
 ) -> Result<String, Failure> {
     let side = KeptSide::of(model, targets)?;
@@ -768,11 +790,16 @@ struct OtherTarget {
     resolver: Resolver,
 }
 
+/// What a side of a plan consists of.
+struct SideDocuments {
+    document: Value,
+    topology: Topology,
+    /// The topology with functions unevaluated.
+    written: Topology,
+}
+
 impl KeptSide {
-    pub(super) fn of(
-        model: &InstanceModel,
-        targets: &dyn Fn(&str) -> Result<TargetSources, Diagnostic>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn of(model: &InstanceModel, targets: KeptTargets<'_>) -> Result<Self, Failure> {
         let parsed = |text: &str| yaml::parse(FileId::DETACHED, text.into(), &Limits::default());
         let sources = targets(&model.target.digest)?;
         let resolver = sources.resolver();
@@ -821,6 +848,15 @@ impl KeptSide {
         extent: PlannedExtent,
         make: impl FnOnce(VariantOfPlan<'_, '_>) -> Result<T, Diagnostics>,
     ) -> Result<T, Diagnostics> {
+        self.as_side((model, extent), &self.documents(model, extent)?, make)
+    }
+
+    /// The documents of a model as a side of a plan.
+    fn documents(
+        &self,
+        model: &InstanceModel,
+        extent: PlannedExtent,
+    ) -> Result<SideDocuments, Diagnostics> {
         let loaded = &*self.loaded;
         let nothing = Out::Value(Value::Null);
         let (document, written) = match extent {
@@ -832,7 +868,17 @@ impl KeptSide {
         };
         let read = |document| as_in_model(Topology::read(document, &|_| false), model);
         let (topology, written) = (read(&document), read(&written));
-        let document = OutNode::root(&document).to_value();
+        Ok(SideDocuments { document: OutNode::root(&document).to_value(), topology, written })
+    }
+
+    /// Calls `make` with a side of a plan of which these are the documents.
+    fn as_side<T>(
+        &self,
+        (model, extent): (&InstanceModel, PlannedExtent),
+        SideDocuments { document, topology, written }: &SideDocuments,
+        make: impl FnOnce(VariantOfPlan<'_, '_>) -> Result<T, Diagnostics>,
+    ) -> Result<T, Diagnostics> {
+        let loaded = &*self.loaded;
         let linked = |loaded, resolver: &Resolver| {
             types::linked(loaded, &resolver.choice, InputMode::Closed)
         };
@@ -845,9 +891,9 @@ impl KeptSide {
             let OtherTarget { loaded, sources, .. } = self.others.get(at)?;
             Some(VariantOrigin { types: others.get(at)?, loaded, digests: &sources.digests })
         };
-        let of_kept = VariantOfPlan::of(&topology, &document, &types, loaded);
+        let of_kept = VariantOfPlan::of(topology, document, &types, loaded);
         make(VariantOfPlan {
-            written: Some(&written),
+            written: Some(written),
             origin: VariantOrigin { digests: &self.sources.digests, ..of_kept.origin },
             origin_of: Some(&origin_of),
             observation: (extent == PlannedExtent::Present)

@@ -21,7 +21,7 @@ pub use candidates::CandidateVariants;
 pub use conversion::{
     CanonicalDocument, Conversion, ConversionDialect, ConversionFormat, ConversionQuery,
 };
-pub use instances::{InstancePlanQuery, remove_instance, repair_instance};
+pub use instances::{InstancePlanQuery, KeptTargets, remove_instance, repair_instance};
 pub use stored::{
     NextLines, ReadySteps, RecordAuthorNow, RecordReports, ReportLines, StoredInstance,
     TakenReports, add_outputs, plan_instance, with_derivation,

@@ -25,7 +25,7 @@ struct CountingStore {
 
 /// A reader that counts the bytes that it reads.
 struct CountedRead<'s> {
-    source: Box<dyn Read + Send + 's>,
+    source: Box<dyn Read + Send + Sync + 's>,
     bytes: &'s AtomicU64,
 }
 
@@ -61,7 +61,12 @@ impl Store for CountingStore {
         self.store.files(instance)
     }
 
-    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>> {
+    fn read(
+        &self,
+        instance: &str,
+        file: &str,
+        from: u64,
+    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
         let source = self.store.read(instance, file, from)?;
         Ok(Box::new(CountedRead { source, bytes: &self.bytes }))
     }

@@ -409,7 +409,12 @@ impl Store for SharedStore {
         self.0.files(instance)
     }
 
-    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>> {
+    fn read(
+        &self,
+        instance: &str,
+        file: &str,
+        from: u64,
+    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
         self.0.read(instance, file, from)
     }
 

@@ -106,7 +106,12 @@ impl<S: Store> Store for FaultyStore<S> {
         self.whole(|| self.store.files(instance))
     }
 
-    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>> {
+    fn read(
+        &self,
+        instance: &str,
+        file: &str,
+        from: u64,
+    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
         match self.next()? {
             None => self.store.read(instance, file, from),
             Some(FaultKind::Shorten(kept)) => {

@@ -125,7 +125,12 @@ impl Store for OsStore {
         Ok(files)
     }
 
-    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>> {
+    fn read(
+        &self,
+        instance: &str,
+        file: &str,
+        from: u64,
+    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
         let mut file = File::open(self.path(instance, file)?)?;
         if from > 0 {
             file.seek(SeekFrom::Start(from))?;

@@ -8,7 +8,7 @@ const CHUNK: usize = 256 << 10;
 
 /// The lines between two positions of a file.
 pub(super) struct LogLines<'s> {
-    source: Box<dyn Read + Send + 's>,
+    source: Box<dyn Read + Send + Sync + 's>,
     buffer: Vec<u8>,
     /// The part of the buffer that was read and not returned yet.
     open: Range<usize>,
@@ -22,7 +22,7 @@ pub(super) struct LogLines<'s> {
 
 impl<'s> LogLines<'s> {
     /// Reads at most this many bytes of a file, or all of it.
-    pub(super) fn new(source: Box<dyn Read + Send + 's>, bytes: Option<u64>) -> Self {
+    pub(super) fn new(source: Box<dyn Read + Send + Sync + 's>, bytes: Option<u64>) -> Self {
         Self {
             source,
             buffer: Vec::new(),

@@ -108,7 +108,12 @@ impl Store for MemoryStore {
         })
     }
 
-    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>> {
+    fn read(
+        &self,
+        instance: &str,
+        file: &str,
+        from: u64,
+    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
         let bytes = self.with(instance, |directory| {
             directory.files.get(file).cloned().ok_or_else(|| missing("file"))
         })?;

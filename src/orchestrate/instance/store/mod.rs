@@ -77,7 +77,12 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// Errors of the system.
-    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<Box<dyn Read + Send + '_>>;
+    fn read(
+        &self,
+        instance: &str,
+        file: &str,
+        from: u64,
+    ) -> io::Result<Box<dyn Read + Send + Sync + '_>>;
 
     /// Makes the directory of an instance, unless it exists.
     ///

@@ -1,0 +1,19 @@
+//! Uses a second core for what does not wait for the rest.
+
+use std::thread::{Builder, scope};
+
+/// The size of a thread's stack in bytes. It is what systems give the first thread of a process,
+/// since the same may run in either.
+const STACK: usize = 8 << 20;
+
+/// Runs `one` in parallel with `other`, which gets a function that waits for its result. Where no
+/// thread can be started, waiting runs it.
+pub(crate) fn beside<A: Send, B>(
+    one: impl Fn() -> A + Sync,
+    other: impl FnOnce(Box<dyn FnOnce() -> A + '_>) -> B,
+) -> B {
+    scope(|scope| {
+        let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, &one).ok();
+        other(Box::new(|| thread.and_then(|thread| thread.join().ok()).unwrap_or_else(&one)))
+    })
+}
