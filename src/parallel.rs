@@ -17,3 +17,28 @@ pub(crate) fn beside<A: Send, B>(
         other(Box::new(|| thread.and_then(|thread| thread.join().ok()).unwrap_or_else(&one)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::beside;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn both_run_at_the_same_time() {
+        let (ask, asked) = channel();
+        let (answer, answered) = channel();
+        let asked = std::sync::Mutex::new(asked);
+        let one = || answer.send(asked.lock().unwrap().recv().unwrap() + 1).is_ok();
+        let other = beside(one, |one| {
+            ask.send(1).unwrap();
+            let other = answered.recv().unwrap();
+            (one(), other)
+        });
+        assert_eq!(other, (true, 2));
+    }
+
+    #[test]
+    fn nobody_has_to_wait() {
+        assert_eq!(beside(|| 1, |_| 2), 2);
+    }
+}

@@ -11,6 +11,7 @@ use crate::convert::patch::{self, Patch, SearchedValue};
 use crate::convert::to_yaml::{ToYamlSettings, to_yaml};
 use crate::convert::well_known::TARGET_NAME;
 use crate::diagnostic::Diagnostics;
+use crate::parallel::beside;
 use crate::topology::diff::{self, Change, Edit};
 use crate::tosca::v1_0::{self, Library, PropertySchemas};
 use crate::tosca::{Family, TypeId, profile};
@@ -19,7 +20,7 @@ use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::write_flow;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The entries of a map.
@@ -39,11 +40,15 @@ impl XmlConverter<'_, '_> {
     pub(super) fn verify(
         &mut self,
         root: &mut XmlPart,
-        main: &(String, String),
+        main: (String, String),
         others: &[(String, String)],
     ) {
-        let Some(back) = read_back(main, others) else { return };
-        let original = self.original();
+        let name = PathBuf::from(&main.0);
+        let files: MemoryFiles = std::iter::once(main).chain(others.iter().cloned()).collect();
+        let files: Arc<dyn FileSystem + Send> = Arc::new(files);
+        let (original, back) =
+            beside(|| read_back(&files, &name), |back| (self.original(), back()));
+        let Some(back) = back else { return };
         let [was, is] = [&original, &back].map(normal);
         // A part that comes back although XML has no notation of its own for it is neither kept nor
         // lost.
@@ -215,10 +220,8 @@ fn starts(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The template that results from reading a document back, with those that it imports.
-fn read_back(main: &(String, String), others: &[(String, String)]) -> Option<Value> {
-    let files: MemoryFiles = std::iter::once(main).chain(others).cloned().collect();
-    let files: Arc<dyn FileSystem + Send> = Arc::new(files);
-    let loaded = v1_0::load(&files, Path::new(&main.0))?;
+fn read_back(files: &Arc<dyn FileSystem + Send>, name: &Path) -> Option<Value> {
+    let loaded = v1_0::load(files, name)?;
     let mut ignored = Diagnostics::default();
     let mut library = Library::of(&loaded, &mut ignored);
     let schemas = PropertySchemas::of(&library, &mut ignored);

@@ -32,7 +32,7 @@ use crate::tosca::{Family, TypeDefinition, TypeId, Types, canonical_definitions,
 use beside::OtherTemplates;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
-use cuvee_text::xml::{XmlLimits, XmlTree, parse};
+use cuvee_text::xml::{XmlLimits, XmlOutput, parse};
 use cuvee_text::yaml::{Node, write_flow};
 use implementation::ImplementedType;
 use names::{DocumentIds, EXTENSION, Prefixes, QualifiedName, as_name, unique};
@@ -133,7 +133,7 @@ pub(crate) fn to_xml(
     }
     let others = converter.other_documents(&mut root, &id);
     let main = (format!("{id}.tosca"), draft(&root, &converter.prefixes));
-    converter.verify(&mut root, &main, &others);
+    converter.verify(&mut root, main, &others);
     let text = written(&root, &converter.prefixes);
     let losses = converter.losses.ordered();
     Ok(ConvertedXml { id, text, others, losses, located: converter.located })
@@ -141,12 +141,10 @@ pub(crate) fn to_xml(
 
 /// The document with the namespace declarations that it needs.
 fn draft(root: &XmlPart, prefixes: &Prefixes) -> String {
-    let mut tree = XmlTree::default();
-    for (prefix, namespace) in prefixes.declared() {
-        tree.declare(prefix, namespace);
-    }
-    root.write(&mut tree);
-    tree.write()
+    let mut output = XmlOutput::default();
+    root.write(&mut output);
+    let declared = prefixes.declared().map(|(prefix, uri)| (prefix.into(), uri.into()));
+    output.finish(&declared.collect())
 }
 
 /// The canonical form of a document.

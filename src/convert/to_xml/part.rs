@@ -1,6 +1,6 @@
 //! Elements under construction.
 
-use cuvee_text::xml::XmlTree;
+use cuvee_text::xml::XmlOutput;
 use std::borrow::Cow;
 
 /// An element. Its contents are written after its extensions, in the order of the schema.
@@ -124,20 +124,25 @@ impl XmlPart {
     }
 
     /// Writes the element into a document. Elements are never nested deeper than documents allow.
-    pub(super) fn write<'p>(&'p self, tree: &mut XmlTree<'p>) {
+    pub(super) fn write<'p>(&'p self, output: &mut XmlOutput<'p>) {
         if self.is_written() {
-            tree.written(&*self.text);
-            return;
+            return output.written(&self.text);
         }
-        tree.open(&*self.name);
-        for (name, value) in &self.attributes {
-            tree.attribute(&**name, value);
+        output.open(&self.name);
+        self.attributes().for_each(|(name, value)| output.attribute(name, value));
+        let holds_parts =
+            self.documentation.is_some() || !self.extensions.is_empty() || !self.parts.is_empty();
+        let keeps_space = || self.attributes().any(|it| it == ("xml:space", "preserve"));
+        if holds_parts && !self.text.is_empty() || keeps_space() {
+            output.as_it_is();
         }
         if let Some(text) = &self.documentation {
-            tree.leaf("documentation", text);
+            output.leaf("documentation", text);
         }
-        self.extensions.iter().chain(&self.parts).for_each(|part| part.write(tree));
-        tree.text(&*self.text);
-        tree.close();
+        self.extensions.iter().chain(&self.parts).for_each(|part| part.write(output));
+        if !self.text.is_empty() {
+            output.text(&self.text);
+        }
+        output.close();
     }
 }

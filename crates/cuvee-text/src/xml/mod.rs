@@ -20,7 +20,6 @@ pub use tree::with_line_feeds;
 pub use tree::{XmlAttribute, XmlDocument, XmlElement, XmlName, XmlNode};
 pub use walk::XmlStep;
 pub use write::XmlOutput;
-pub use write::XmlTree;
 
 /// The namespace of the prefix `xml`.
 pub const XML: &str = "http://www.w3.org/XML/1998/namespace";

@@ -1,8 +1,8 @@
 //! Writes XML in a canonical form: UTF-8, a line for each element, two blanks for each level, and
 //! namespaces declared at the root, sorted by prefix.
 //!
-//! A document is built as an [`XmlTree`] in the order of its text. Names are given as they are to
-//! be written.
+//! An [`XmlOutput`] takes the parts of a document in the order of its text. Names are given as they
+//! are to be written.
 
 use super::characters::is_space;
 use std::borrow::Cow;
@@ -14,201 +14,23 @@ const INDENT: &str = "  ";
 /// The first line of every document.
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
-/// A document to be written. Its parts are added in the order of the text.
+/// A document that is written, in the order of its text. For an element with text and other parts,
+/// [`as_it_is`](Self::as_it_is) must be called before these are added.
 ///
 /// ```
-/// use cuvee_text::xml::XmlTree;
-/// let mut tree = XmlTree::default();
-/// tree.declare("", "urn:a");
-/// tree.open("a");
-/// tree.attribute("b", "1 < 2");
-/// tree.leaf("c", "text");
-/// tree.close();
+/// use cuvee_text::xml::XmlOutput;
+/// let mut output = XmlOutput::default();
+/// output.open("a");
+/// output.attribute("b", "1 < 2");
+/// output.leaf("c", "text");
+/// output.close();
 /// let expected = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 /// <a xmlns=\"urn:a\" b=\"1 &lt; 2\">
 ///   <c>text</c>
 /// </a>
 /// ";
-/// assert_eq!(tree.write(), expected);
+/// assert_eq!(output.finish(&[("".into(), "urn:a".into())].into()), expected);
 /// ```
-#[derive(Clone, Debug, Default)]
-pub struct XmlTree<'t> {
-    parts: Vec<TreePart<'t>>,
-    /// The positions of the open elements among the parts.
-    open: Vec<usize>,
-    /// The namespaces that the root declares, by prefix. The empty prefix stands for the default
-    /// namespace.
-    namespaces: BTreeMap<Cow<'t, str>, Cow<'t, str>>,
-}
-
-#[derive(Clone, Debug)]
-enum TreePart<'t> {
-    /// The start of an element.
-    Open {
-        name: Cow<'t, str>,
-        holds_text: bool,
-        /// Whether the element contains anything but text.
-        holds_parts: bool,
-    },
-    Attribute(Cow<'t, str>, Cow<'t, str>),
-    /// A prefix that has another namespace than at the root.
-    Declaration(Cow<'t, str>, Cow<'t, str>),
-    Text(Cow<'t, str>),
-    Comment(Cow<'t, str>),
-    Instruction(Cow<'t, str>),
-    /// An element that is already written as text.
-    Written(Cow<'t, str>),
-    Close,
-}
-
-impl<'t> XmlTree<'t> {
-    /// Declares a namespace at the root. It replaces an earlier declaration of the prefix. The
-    /// empty prefix stands for the default namespace.
-    pub fn declare(&mut self, prefix: impl Into<Cow<'t, str>>, uri: impl Into<Cow<'t, str>>) {
-        self.namespaces.insert(prefix.into(), uri.into());
-    }
-
-    /// The namespace of a prefix at the root.
-    pub fn namespace(&self, prefix: &str) -> Option<&str> {
-        self.namespaces.get(prefix).map(|uri| &**uri)
-    }
-
-    /// The prefixes that are declared at the root, with their namespaces.
-    pub fn namespaces(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.namespaces.iter().map(|(prefix, uri)| (&**prefix, &**uri))
-    }
-
-    /// Starts an element inside of the current one.
-    pub fn open(&mut self, name: impl Into<Cow<'t, str>>) {
-        self.holds_part();
-        self.open.push(self.parts.len());
-        self.parts.push(TreePart::Open {
-            name: name.into(),
-            holds_text: false,
-            holds_parts: false,
-        });
-    }
-
-    /// Adds an attribute to the element that was started last.
-    pub fn attribute(&mut self, name: impl Into<Cow<'t, str>>, value: impl Into<Cow<'t, str>>) {
-        let (name, value) = (name.into(), value.into());
-        if name == "xml:space" && value == "preserve" {
-            // Nothing may be added to the content, not even blanks.
-            self.holds_text();
-            self.holds_part();
-        }
-        self.parts.push(TreePart::Attribute(name, value));
-    }
-
-    /// Declares a prefix at the element that was started last, where it has another namespace than
-    /// around the element.
-    pub fn declare_here(&mut self, prefix: impl Into<Cow<'t, str>>, uri: impl Into<Cow<'t, str>>) {
-        self.parts.push(TreePart::Declaration(prefix.into(), uri.into()));
-    }
-
-    /// Adds text to the current element. If the element has other parts as well, its content is
-    /// written without additional line breaks.
-    pub fn text(&mut self, text: impl Into<Cow<'t, str>>) {
-        let text = text.into();
-        if !text.is_empty() {
-            self.holds_text();
-            self.parts.push(TreePart::Text(text));
-        }
-    }
-
-    /// Adds a comment. The text must not contain `--`.
-    pub fn comment(&mut self, text: impl Into<Cow<'t, str>>) {
-        self.holds_part();
-        self.parts.push(TreePart::Comment(text.into()));
-    }
-
-    /// Adds a processing instruction. The text must not contain `?>`.
-    pub fn instruction(&mut self, text: impl Into<Cow<'t, str>>) {
-        self.holds_part();
-        self.parts.push(TreePart::Instruction(text.into()));
-    }
-
-    /// Adds an element that is already written as text. Its prefixes must be declared. Its form is
-    /// not checked.
-    pub fn written(&mut self, text: impl Into<Cow<'t, str>>) {
-        self.holds_part();
-        self.parts.push(TreePart::Written(text.into()));
-    }
-
-    /// Ends the current element.
-    pub fn close(&mut self) {
-        if self.open.pop().is_some() {
-            self.parts.push(TreePart::Close);
-        }
-    }
-
-    /// Adds an element that contains only a text.
-    pub fn leaf(&mut self, name: impl Into<Cow<'t, str>>, text: impl Into<Cow<'t, str>>) {
-        self.open(name);
-        self.text(text);
-        self.close();
-    }
-
-    fn holds_text(&mut self) {
-        if let Some(TreePart::Open { holds_text, .. }) = self.last_open() {
-            *holds_text = true;
-        }
-    }
-
-    fn holds_part(&mut self) {
-        if let Some(TreePart::Open { holds_parts, .. }) = self.last_open() {
-            *holds_parts = true;
-        }
-    }
-
-    fn last_open(&mut self) -> Option<&mut TreePart<'t>> {
-        self.parts.get_mut(*self.open.last()?)
-    }
-
-    /// Writes the document. Elements that are still open are closed.
-    pub fn write(&self) -> String {
-        let mut output = XmlOutput::with_room(self.parts.iter().map(TreePart::length).sum());
-        for part in &self.parts {
-            match part {
-                TreePart::Open { name, holds_text, holds_parts } => {
-                    output.open(name);
-                    if *holds_text && *holds_parts {
-                        output.as_it_is();
-                    }
-                }
-                TreePart::Attribute(name, value) => output.attribute(name, value),
-                TreePart::Declaration(prefix, uri) => output.declare_here(prefix, uri),
-                TreePart::Text(text) => output.text(text),
-                TreePart::Comment(text) => output.comment(text),
-                TreePart::Instruction(text) => output.instruction(text),
-                TreePart::Written(text) => output.marked("", text, ""),
-                TreePart::Close => output.close(),
-            }
-        }
-        output.finish(&self.namespaces)
-    }
-}
-
-impl TreePart<'_> {
-    /// The approximate length of the part when it is written.
-    fn length(&self) -> usize {
-        match self {
-            Self::Open { name, .. } => 2 * name.len() + 20,
-            Self::Attribute(name, value) | Self::Declaration(name, value) => {
-                name.len() + value.len() + 10
-            }
-            Self::Text(text)
-            | Self::Comment(text)
-            | Self::Instruction(text)
-            | Self::Written(text) => text.len() + 10,
-            Self::Close => 0,
-        }
-    }
-}
-
-/// A document that is written directly, in the order of its text. For an element with text and
-/// other parts, [`as_it_is`](Self::as_it_is) must be called before these are added.
-#[derive(Default)]
 pub struct XmlOutput<'t> {
     text: String,
     /// The names of the open elements.
@@ -223,12 +45,25 @@ pub struct XmlOutput<'t> {
     as_it_is: Option<usize>,
 }
 
+impl Default for XmlOutput<'_> {
+    fn default() -> Self {
+        Self::with_room(0)
+    }
+}
+
 impl<'t> XmlOutput<'t> {
     /// Creates an output with room for about `bytes` bytes.
     pub fn with_room(bytes: usize) -> Self {
         let mut text = String::with_capacity(DECLARATION.len() + bytes);
         text.push_str(DECLARATION);
-        Self { text, ..Self::default() }
+        Self {
+            text,
+            open: Vec::new(),
+            declarations: None,
+            is_in_tag: false,
+            ends_line: false,
+            as_it_is: None,
+        }
     }
 
     /// Starts an element inside of the current one.
@@ -261,6 +96,21 @@ impl<'t> XmlOutput<'t> {
         self.end_tag();
         escape_text(text, &mut self.text);
         self.ends_line = false;
+    }
+
+    /// Adds an element that contains only a text.
+    pub fn leaf(&mut self, name: &'t str, text: &str) {
+        self.open(name);
+        if !text.is_empty() {
+            self.text(text);
+        }
+        self.close();
+    }
+
+    /// Adds an element that is already written as text. Its prefixes must be declared. Its form is
+    /// not checked.
+    pub fn written(&mut self, text: &str) {
+        self.marked("", text, "");
     }
 
     /// Adds a comment. The text must not contain `--`.
@@ -406,25 +256,26 @@ fn escape(text: &str, to: &mut String, is_suspect: impl Fn(u8) -> bool) {
 mod tests {
     use super::*;
 
-    fn written(build: impl FnOnce(&mut XmlTree<'_>)) -> String {
-        let mut tree = XmlTree::default();
-        build(&mut tree);
-        let text = tree.write();
+    fn written(namespaces: &[(&str, &str)], build: impl FnOnce(&mut XmlOutput<'_>)) -> String {
+        let mut output = XmlOutput::default();
+        build(&mut output);
+        let all = namespaces.iter().map(|&(prefix, uri)| (prefix.into(), uri.into()));
+        let text = output.finish(&all.collect());
         text.strip_prefix(DECLARATION).unwrap().to_owned()
     }
 
     #[test]
     fn elements_have_lines_and_texts_have_none() {
-        let text = written(|tree| {
-            tree.comment(" before ");
-            tree.open("a");
-            tree.open("b");
-            tree.close();
-            tree.comment(" in\nlines ");
-            tree.leaf("c", " text\n");
-            tree.instruction("do it");
-            tree.close();
-            tree.comment("behind");
+        let text = written(&[], |output| {
+            output.comment(" before ");
+            output.open("a");
+            output.open("b");
+            output.close();
+            output.comment(" in\nlines ");
+            output.leaf("c", " text\n");
+            output.instruction("do it");
+            output.close();
+            output.comment("behind");
         });
         let expected = "<!-- before -->\n<a>\n  <b/>\n  <!-- in\nlines -->\n  <c> text\n</c>\n  <?do it?>\n</a>\n<!--behind-->\n";
         assert_eq!(text, expected);
@@ -432,19 +283,21 @@ mod tests {
 
     #[test]
     fn nothing_is_added_where_text_stands_beside_elements() {
-        let text = written(|tree| {
-            tree.open("a");
-            tree.open("b");
-            tree.text("one ");
-            tree.open("c");
-            tree.open("d");
-            tree.close();
-            tree.close();
-            tree.text(" two");
-            tree.close();
-            tree.open("e");
-            tree.attribute("xml:space", "preserve");
-            tree.open("f");
+        let text = written(&[], |output| {
+            output.open("a");
+            output.open("b");
+            output.as_it_is();
+            output.text("one ");
+            output.open("c");
+            output.open("d");
+            output.close();
+            output.close();
+            output.text(" two");
+            output.close();
+            output.open("e");
+            output.attribute("xml:space", "preserve");
+            output.as_it_is();
+            output.open("f");
         });
         let expected =
             "<a>\n  <b>one <c><d/></c> two</b>\n  <e xml:space=\"preserve\"><f/></e>\n</a>\n";
@@ -453,14 +306,12 @@ mod tests {
 
     #[test]
     fn namespaces_are_declared_at_the_root_and_characters_are_kept() {
-        let text = written(|tree| {
-            tree.open("a");
-            tree.attribute("v", "\"\t\n\r<>&'\u{7f}é\u{85}");
-            tree.open("p:b");
-            tree.declare_here("p", "urn:other");
-            tree.text("\t\n\r<>&\"\u{7f}é\u{85}");
-            tree.declare("p", "urn:p");
-            tree.declare("", "urn:a");
+        let text = written(&[("p", "urn:p"), ("", "urn:a")], |output| {
+            output.open("a");
+            output.attribute("v", "\"\t\n\r<>&'\u{7f}é\u{85}");
+            output.open("p:b");
+            output.declare_here("p", "urn:other");
+            output.text("\t\n\r<>&\"\u{7f}é\u{85}");
         });
         let expected = "<a xmlns=\"urn:a\" xmlns:p=\"urn:p\" v=\"&quot;&#9;&#10;&#13;&lt;&gt;&amp;'&#127;é&#133;\">
   <p:b xmlns:p=\"urn:other\">\t
