@@ -36,7 +36,7 @@ impl XmlPart {
     }
 
     pub(super) fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) {
-        self.attributes.push((name.into(), value.into()));
+        push_exactly(&mut self.attributes, (name.into(), value.into()));
     }
 
     /// Adds an attribute if it has a value.
@@ -49,7 +49,7 @@ impl XmlPart {
 
     /// Adds a child element.
     pub(super) fn holding(mut self, part: Self) -> Self {
-        self.parts.push(part);
+        self.push(part);
         self
     }
 
@@ -59,17 +59,17 @@ impl XmlPart {
     }
 
     pub(super) fn push(&mut self, part: Self) {
-        self.parts.push(part);
+        push_exactly(&mut self.parts, part);
     }
 
     pub(super) fn push_some(&mut self, part: Option<Self>) {
-        self.parts.extend(part);
+        part.into_iter().for_each(|part| self.push(part));
     }
 
     /// Adds elements within a container element, if there are any.
     pub(super) fn push_in(&mut self, container: &'static str, parts: Vec<Self>) {
         if !parts.is_empty() {
-            self.parts.push(Self { name: container.into(), parts, ..Self::default() });
+            self.push(Self { name: container.into(), parts, ..Self::default() });
         }
     }
 
@@ -145,4 +145,13 @@ impl XmlPart {
         }
         output.close();
     }
+}
+
+/// Adds to a list that often has one entry alone, for which a list that grows by itself would have
+/// room for four.
+fn push_exactly<T>(list: &mut Vec<T>, entry: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(entry);
 }
