@@ -183,6 +183,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
         let (Value::String(name), Some(family)) = (value, family) else { return value.clone() };
         let found = types.find_in(Some(file), family, name);
         let own = found.filter(|id| !profile::is_built_in(types.definition(*id).key.span().file));
-        own.map_or_else(|| value.clone(), |id| self.name(id).into())
+        let other = own.map(|id| self.name(id)).filter(|other| *other != &**name);
+        other.map_or_else(|| value.clone(), Value::from)
     }
 }

@@ -67,8 +67,9 @@ impl XmlPart {
     }
 
     /// Adds elements within a container element, if there are any.
-    pub(super) fn push_in(&mut self, container: &'static str, parts: Vec<Self>) {
+    pub(super) fn push_in(&mut self, container: &'static str, mut parts: Vec<Self>) {
         if !parts.is_empty() {
+            parts.shrink_to_fit();
             self.push(Self { name: container.into(), parts, ..Self::default() });
         }
     }
