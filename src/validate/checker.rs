@@ -36,7 +36,7 @@ pub(super) struct Checker<'c, 'a> {
     pub presence: Option<&'c Presence>,
     pub findings: RefCell<Vec<Finding>>,
     /// The expectations of function calls, and the elements that calls may name.
-    pub functions: FunctionChecks<'a>,
+    pub functions: FunctionChecks<'c, 'a>,
 }
 
 impl<'c, 'a> Checker<'c, 'a> {

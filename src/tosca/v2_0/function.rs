@@ -13,6 +13,11 @@ pub(crate) struct BuiltIn {
     pub name: &'static str,
     /// Its arguments, for people.
     pub takes: &'static str,
+    /// The kinds of its arguments, as letters for [`ValueKinds::taken`]; the last one holds for all
+    /// others.
+    ///
+    /// [`ValueKinds::taken`]: super::kinds::ValueKinds::taken
+    pub kinds: &'static str,
     /// The least number of arguments.
     pub least: usize,
     /// The greatest number of arguments.
@@ -33,12 +38,13 @@ const ANY: usize = usize::MAX;
 /// The functions of indices. They take no arguments, so a text calls them.
 pub(crate) const INDICES: [&str; 2] = ["node_index", "relationship_index"];
 
-/// Defines the functions: name, arguments, numbers of arguments, section, value.
+/// Defines the functions: name, arguments, their kinds and numbers, section, value.
 macro_rules! functions {
-    ($($name:literal $takes:literal $least:tt to $most:tt, $section:literal $(=> $value:expr)?;)*) => {
+    ($($name:literal $takes:literal $kinds:literal $least:tt to $most:tt, $section:literal $(=> $value:expr)?;)*) => {
         &[$(BuiltIn {
             name: $name,
             takes: $takes,
+            kinds: $kinds,
             least: $least,
             most: $most,
             section: $section,
@@ -51,49 +57,49 @@ macro_rules! functions {
 
 /// All functions. `in_range` is used by the standard, but defined nowhere in it.
 pub(crate) static FUNCTIONS: &[BuiltIn] = functions! {
-    "get_input" "NAME` or `$get_input: [NAME, KEY_OR_INDEX, …]" 1 to ANY, "10.2.1.1";
-    "get_property" "[PATH, …, PROPERTY, KEY_OR_INDEX, …]" 2 to ANY, "10.2.1.2";
-    "get_attribute" "[PATH, …, ATTRIBUTE, KEY_OR_INDEX, …]" 2 to ANY, "10.2.1.3";
-    "get_artifact" "[PATH, …, ARTIFACT]" 2 to ANY, "10.2.1.4";
-    "value" "[KEY_OR_INDEX, …]" 0 to ANY, "10.2.1.5";
-    "node_index" "" 0 to ANY, "10.2.1.6";
-    "relationship_index" "" 0 to ANY, "10.2.1.7";
-    "available_allocation" "[PATH, …, CAPABILITY, NAME, PROPERTY]" 2 to ANY, "10.2.1.8";
-    "and" "[BOOLEAN, BOOLEAN, …]" 2 to ANY, "10.2.2.1.1" => |all| truths(all, |all| all.iter().all(|it| *it));
-    "or" "[BOOLEAN, BOOLEAN, …]" 2 to ANY, "10.2.2.1.2" => |all| truths(all, |all| all.iter().any(|it| *it));
-    "not" "[BOOLEAN]" 1 to 1, "10.2.2.1.3" => |all| truths(all, |all| !all.iter().all(|it| *it));
-    "xor" "[BOOLEAN, BOOLEAN]" 2 to 2, "10.2.2.1.4" => |all| truths(all, |all| all.iter().filter(|it| **it).count() == 1);
-    "equal" "[VALUE, VALUE]" 2 to 2, "10.2.2.2.1" => equal;
-    "greater_than" "[VALUE, VALUE]" 2 to 2, "10.2.2.2.2" => |all| ordered(all, Ordering::is_gt);
-    "greater_or_equal" "[VALUE, VALUE]" 2 to 2, "10.2.2.2.3" => |all| ordered(all, Ordering::is_ge);
-    "less_than" "[VALUE, VALUE]" 2 to 2, "10.2.2.2.4" => |all| ordered(all, Ordering::is_lt);
-    "less_or_equal" "[VALUE, VALUE]" 2 to 2, "10.2.2.2.5" => |all| ordered(all, Ordering::is_le);
-    "in_range" "[VALUE, [LOW, HIGH]]" 2 to 2, "10.2.2.2" => in_range;
-    "valid_values" "[VALUE, [VALUE, …]]" 2 to 2, "10.2.2.2.6" => |all| has(all, 1, 0);
-    "matches" "[STRING, REGEX]" 2 to 2, "10.2.2.2.7" => matches;
-    "has_suffix" "[STRING_OR_LIST, SUFFIX]" 2 to 2, "10.2.2.3.1" => |all| contents(all, |x, y| x.ends_with(y), |x, y| x.ends_with(y));
-    "has_prefix" "[STRING_OR_LIST, PREFIX]" 2 to 2, "10.2.2.3.2" => |all| contents(all, |x, y| x.starts_with(y), |x, y| x.starts_with(y));
-    "contains" "[STRING_OR_LIST, PART]" 2 to 2, "10.2.2.3.3" => |all| contents(all, |x, y| x.contains(y), |x, y| y.is_empty() || x.windows(y.len()).any(|part| part == y));
-    "has_entry" "[LIST_OR_MAP, ENTRY]" 2 to 2, "10.2.2.3.4" => |all| has(all, 0, 1);
-    "has_key" "[MAP, KEY]" 2 to 2, "10.2.2.3.5" => |all| keys(all, |known, key| Ok(known(key)));
-    "has_all_entries" "[LIST_OR_MAP, [ENTRY, …]]" 2 to 2, "10.2.2.3.6" => |all| entries(all, |known, list| list.iter().all(known));
-    "has_any_entry" "[LIST_OR_MAP, [ENTRY, …]]" 2 to 2, "10.2.2.3.8" => |all| entries(all, |known, list| list.iter().any(known));
-    "has_all_keys" "[MAP, [KEY, …]]" 2 to 2, "10.2.2.3.7" => |all| keys(all, |known, it| Ok(list(it)?.iter().all(known)));
-    "has_any_key" "[MAP, [KEY, …]]" 2 to 2, "10.2.2.3.9" => |all| keys(all, |known, it| Ok(list(it)?.iter().any(known)));
-    "length" "[STRING_LIST_OR_MAP]" 1 to 1, "10.2.3.1" => length;
-    "concat" "[STRING_OR_LIST, …]" 1 to ANY, "10.2.3.2" => concat;
-    "join" "[[STRING, …], DELIMITER]" 1 to 2, "10.2.3.3" => join;
-    "token" "[STRING, CHARACTERS, INDEX]" 3 to 3, "10.2.3.4" => token;
-    "union" "[LIST, …]" 1 to ANY, "10.2.4.1" => |all| sets(all, |_, _| true);
-    "intersection" "[LIST, …]" 1 to ANY, "10.2.4.2" => |all| sets(all, |value, others| others.iter().all(|it| it.contains(value)));
-    "sum" "[NUMBER, …]" 1 to ANY, "10.2.5.1" => |all| fold(all, |a, b| a.checked_add(b), |a, b| a + b);
-    "difference" "[NUMBER, NUMBER]" 2 to 2, "10.2.5.2" => |all| fold(all, |a, b| a.checked_sub(b), |a, b| a - b);
-    "product" "[NUMBER, …]" 1 to ANY, "10.2.5.3" => product;
-    "quotient" "[NUMBER, NUMBER]" 2 to 2, "10.2.5.4" => quotient;
-    "remainder" "[INTEGER, INTEGER]" 2 to 2, "10.2.5.5" => remainder;
-    "round" "[FLOAT]" 1 to 1, "10.2.5.6" => |all| whole(all, |it| (it - 0.5).ceil());
-    "floor" "[FLOAT]" 1 to 1, "10.2.5.7" => |all| whole(all, f64::floor);
-    "ceil" "[FLOAT]" 1 to 1, "10.2.5.8" => |all| whole(all, f64::ceil);
+    "get_input" "NAME` or `$get_input: [NAME, KEY_OR_INDEX, …]" "" 1 to ANY, "10.2.1.1";
+    "get_property" "[PATH, …, PROPERTY, KEY_OR_INDEX, …]" "" 2 to ANY, "10.2.1.2";
+    "get_attribute" "[PATH, …, ATTRIBUTE, KEY_OR_INDEX, …]" "" 2 to ANY, "10.2.1.3";
+    "get_artifact" "[PATH, …, ARTIFACT]" "" 2 to ANY, "10.2.1.4";
+    "value" "[KEY_OR_INDEX, …]" "" 0 to ANY, "10.2.1.5";
+    "node_index" "" "" 0 to ANY, "10.2.1.6";
+    "relationship_index" "" "" 0 to ANY, "10.2.1.7";
+    "available_allocation" "[PATH, …, CAPABILITY, NAME, PROPERTY]" "" 2 to ANY, "10.2.1.8";
+    "and" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.1" => |all| truths(all, |all| all.iter().all(|it| *it));
+    "or" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.2" => |all| truths(all, |all| all.iter().any(|it| *it));
+    "not" "[BOOLEAN]" "b" 1 to 1, "10.2.2.1.3" => |all| truths(all, |all| !all.iter().all(|it| *it));
+    "xor" "[BOOLEAN, BOOLEAN]" "b" 2 to 2, "10.2.2.1.4" => |all| truths(all, |all| all.iter().filter(|it| **it).count() == 1);
+    "equal" "[VALUE, VALUE]" "a" 2 to 2, "10.2.2.2.1" => equal;
+    "greater_than" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.2" => |all| ordered(all, Ordering::is_gt);
+    "greater_or_equal" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.3" => |all| ordered(all, Ordering::is_ge);
+    "less_than" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.4" => |all| ordered(all, Ordering::is_lt);
+    "less_or_equal" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.5" => |all| ordered(all, Ordering::is_le);
+    "in_range" "[VALUE, [LOW, HIGH]]" "ol" 2 to 2, "10.2.2.2" => in_range;
+    "valid_values" "[VALUE, [VALUE, …]]" "al" 2 to 2, "10.2.2.2.6" => |all| has(all, 1, 0);
+    "matches" "[STRING, REGEX]" "s" 2 to 2, "10.2.2.2.7" => matches;
+    "has_suffix" "[STRING_OR_LIST, SUFFIX]" "t" 2 to 2, "10.2.2.3.1" => |all| contents(all, |x, y| x.ends_with(y), |x, y| x.ends_with(y));
+    "has_prefix" "[STRING_OR_LIST, PREFIX]" "t" 2 to 2, "10.2.2.3.2" => |all| contents(all, |x, y| x.starts_with(y), |x, y| x.starts_with(y));
+    "contains" "[STRING_OR_LIST, PART]" "t" 2 to 2, "10.2.2.3.3" => |all| contents(all, |x, y| x.contains(y), |x, y| y.is_empty() || x.windows(y.len()).any(|part| part == y));
+    "has_entry" "[LIST_OR_MAP, ENTRY]" "ca" 2 to 2, "10.2.2.3.4" => |all| has(all, 0, 1);
+    "has_key" "[MAP, KEY]" "ma" 2 to 2, "10.2.2.3.5" => |all| keys(all, |known, key| Ok(known(key)));
+    "has_all_entries" "[LIST_OR_MAP, [ENTRY, …]]" "cl" 2 to 2, "10.2.2.3.6" => |all| entries(all, |known, list| list.iter().all(known));
+    "has_any_entry" "[LIST_OR_MAP, [ENTRY, …]]" "cl" 2 to 2, "10.2.2.3.8" => |all| entries(all, |known, list| list.iter().any(known));
+    "has_all_keys" "[MAP, [KEY, …]]" "ml" 2 to 2, "10.2.2.3.7" => |all| keys(all, |known, it| Ok(list(it)?.iter().all(known)));
+    "has_any_key" "[MAP, [KEY, …]]" "ml" 2 to 2, "10.2.2.3.9" => |all| keys(all, |known, it| Ok(list(it)?.iter().any(known)));
+    "length" "[STRING_LIST_OR_MAP]" "z" 1 to 1, "10.2.3.1" => length;
+    "concat" "[STRING_OR_LIST, …]" "x" 1 to ANY, "10.2.3.2" => concat;
+    "join" "[[STRING, …], DELIMITER]" "ls" 1 to 2, "10.2.3.3" => join;
+    "token" "[STRING, CHARACTERS, INDEX]" "ssi" 3 to 3, "10.2.3.4" => token;
+    "union" "[LIST, …]" "l" 1 to ANY, "10.2.4.1" => |all| sets(all, |_, _| true);
+    "intersection" "[LIST, …]" "l" 1 to ANY, "10.2.4.2" => |all| sets(all, |value, others| others.iter().all(|it| it.contains(value)));
+    "sum" "[NUMBER, …]" "n" 1 to ANY, "10.2.5.1" => |all| fold(all, |a, b| a.checked_add(b), |a, b| a + b);
+    "difference" "[NUMBER, NUMBER]" "n" 2 to 2, "10.2.5.2" => |all| fold(all, |a, b| a.checked_sub(b), |a, b| a - b);
+    "product" "[NUMBER, …]" "nf" 1 to ANY, "10.2.5.3" => product;
+    "quotient" "[NUMBER, NUMBER]" "nf" 2 to 2, "10.2.5.4" => quotient;
+    "remainder" "[INTEGER, INTEGER]" "wi" 2 to 2, "10.2.5.5" => remainder;
+    "round" "[FLOAT]" "f" 1 to 1, "10.2.5.6" => |all| whole(all, |it| (it - 0.5).ceil());
+    "floor" "[FLOAT]" "f" 1 to 1, "10.2.5.7" => |all| whole(all, f64::floor);
+    "ceil" "[FLOAT]" "f" 1 to 1, "10.2.5.8" => |all| whole(all, f64::ceil);
 };
 
 impl BuiltIn {

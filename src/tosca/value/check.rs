@@ -117,11 +117,22 @@ impl<'t> TypedSchema<'t> {
     /// Whether values of a built-in type may fit.
     fn may_be(&self, built_in: &str) -> bool {
         let base = self.base.map(Primitive::name);
-        let is_number = matches!(
+        // Some types are written as others.
+        let is_written = matches!(
             (built_in, self.base),
-            ("integer", Some(Primitive::Float)) | ("float", Some(Primitive::Scalar))
+            ("integer", Some(Primitive::Float))
+                | ("float", Some(Primitive::Scalar))
+                | (
+                    "string",
+                    Some(
+                        Primitive::Timestamp
+                            | Primitive::Version
+                            | Primitive::Scalar
+                            | Primitive::Bytes
+                    )
+                )
         );
-        !self.schema.is_typed() || self.is_unknown() || base == Some(built_in) || is_number
+        !self.schema.is_typed() || self.is_unknown() || base == Some(built_in) || is_written
     }
 
     /// The expected values, for messages.

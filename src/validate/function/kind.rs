@@ -4,7 +4,7 @@
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::{Primitive, Schema, function};
-use crate::tosca::{PropertyDefinition, TypeRef};
+use crate::tosca::{Family, PropertyDefinition, TypeRef, v2_0};
 use cuvee_text::yaml::{Node, Scalar};
 
 /// The type of a value, as its definition declares it.
@@ -46,10 +46,14 @@ pub(super) enum Fit {
 const DEPTH: usize = 16;
 
 impl ValueType {
+    /// A type of TOSCA itself.
+    pub(super) fn of(primitive: Primitive) -> Self {
+        Self { kind: TypeRef::Primitive(primitive.name()), constrained: false, entry: None }
+    }
+
     /// The type of a list of values of a type.
     pub(super) fn list_of(entry: Self) -> Self {
-        let kind = TypeRef::Primitive(Primitive::List.name());
-        Self { kind, constrained: false, entry: Some(Box::new(entry)) }
+        Self { entry: Some(Box::new(entry)), ..Self::of(Primitive::List) }
     }
 }
 
@@ -57,7 +61,10 @@ impl<'c> Checker<'c, '_> {
     /// The type that a schema declares; `None` if it is not defined.
     pub(in crate::validate) fn declared_type(&self, schema: &Schema<'_>) -> Option<ValueType> {
         let entry = schema.entry_schema.as_deref().and_then(|entry| self.declared_type(entry));
-        let kind = self.types.find_data(schema.type_name)?;
+        // A name in a file of TOSCA 2.0 has its meaning there.
+        let named = schema.kind.map(|kind| kind.document()).filter(|it| v2_0::is_of(it));
+        let file = named.map(|document| document.file());
+        let kind = self.types.resolve(file, Family::Data, schema.type_name)?;
         Some(ValueType {
             kind,
             constrained: !schema.constraints.is_empty(),
@@ -120,8 +127,16 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    fn base(&self, kind: &ValueType) -> Option<Primitive> {
+    pub(super) fn base(&self, kind: &ValueType) -> Option<Primitive> {
         self.types.primitive(kind.kind).and_then(Primitive::of_any_version)
+    }
+
+    /// Whether nothing is known of the values of a type that is not one of TOSCA itself.
+    pub(super) fn may_be_anything(&self, kind: &ValueType) -> bool {
+        match kind.kind {
+            TypeRef::Defined(id) => self.is_open(id),
+            TypeRef::Primitive(_) => true,
+        }
     }
 
     /// The type of the entries of a list or a map, if it is declared.

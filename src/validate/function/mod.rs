@@ -5,18 +5,23 @@
 //! is expected where ([`Checker::expects`]). Where nothing was recorded, a map counts as a call
 //! only if it cannot be anything else.
 
+mod applied;
+mod definition;
 mod kind;
 mod path;
 mod target;
 
 use super::checker::Checker;
-use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use super::v2_0::DeclaredFunctions;
+use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
+use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::value::{Undecided, UndecidedReason, function, function_not_map};
 use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
+use applied::Expression;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use kind::{Fit, KnownValue, ValueType};
@@ -27,13 +32,15 @@ use target::ConditionalValue;
 
 /// The data for checks of function calls.
 #[derive(Default)]
-pub(super) struct FunctionChecks<'a> {
+pub(super) struct FunctionChecks<'c, 'a> {
     /// The expectations of the calls, by place.
     expected: RefCell<FxHashMap<Span, Vec<Expected>>>,
     /// The relations that use named relationship templates, by name.
     relationships: OnceCell<FxHashMap<&'a str, ElementId>>,
     /// The topology inputs, by name.
     inputs: OnceCell<FxHashMap<&'a str, Vec<ElementId>>>,
+    /// The functions that files declare.
+    declared: OnceCell<DeclaredFunctions<'c>>,
 }
 
 /// The type that is expected of a call while some elements are present; `None` if the type is not
@@ -89,6 +96,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks all calls.
     pub(super) fn check_functions(&self) {
         let graph = self.graph;
+        if self.documents.iter().any(|document| v2_0::is_of(document)) {
+            self.taken_values();
+            self.defined_values();
+        }
         for property in &graph.properties {
             if let PropertyValue::Value(value) = property.property.value {
                 self.search(&self.site(property.id), value);
@@ -181,11 +192,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         if value.kind() == NodeKind::Scalar || !self.counts(site.from) {
             return;
         }
-        if let Some((call, answers)) = self.asked(site.entity, value) {
-            let (_, path) = v2_0::called(value).unwrap_or_default();
-            path.into_iter().flat_map(Node::items).for_each(|step| self.search(site, step));
-            self.answered(site, &call, answers);
-            return;
+        if v2_0::is_of(value.document()) && v2_0::called(value).is_some() {
+            return self.expressed(site, value);
         }
         let is_call = function_not_map(value).is_some() || self.is_expected(value);
         if is_call && Call::read(value).is_some() {
@@ -196,6 +204,29 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .chain(value.entries().map(|(_, part)| part))
                 .for_each(|part| self.search(site, part));
         }
+    }
+
+    /// Checks a call of TOSCA 2.0 and all calls in it.
+    fn expressed(&self, site: &FunctionSite, value: Node<'a>) {
+        let ask = |node: Node<'a>| {
+            let Some((call, answers)) = self.asked(site.entity, node) else {
+                return Call::read(node).map(|_| self.call(site, node));
+            };
+            let (_, path) = v2_0::called(node).unwrap_or_default();
+            path.into_iter().flat_map(Node::items).for_each(|step| self.search(site, step));
+            Some(self.answered(site, &call, answers))
+        };
+        if ask(value).is_none() {
+            let expression = Expression { when: &[site.from], value: None, ask: &ask };
+            let answers = self.judged(expression, value);
+            self.fits_expected(site, value, &answers, &|fit| fit == Fit::No);
+        }
+    }
+
+    /// The functions that files declare.
+    fn declared_functions(&self) -> &DeclaredFunctions<'c> {
+        let declared = || DeclaredFunctions::of(self.documents, &self.prepared.links);
+        self.functions.declared.get_or_init(declared)
     }
 
     /// Whether a map was recorded as a call by the check of its type.
@@ -230,7 +261,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.report_when(when, &[], error.clone());
             }
         }
-        self.fits_expected(site, call, &answers);
+        self.fits_expected(site, call.node, &answers, &|_| true);
         answers
     }
 
@@ -358,10 +389,17 @@ impl<'c, 'a> Checker<'c, 'a> {
             .map_err(|error| error.section(Function::GetNodesOfType.section()))
     }
 
-    /// Checks that the results of a call fit what is expected at its place.
-    fn fits_expected(&self, site: &FunctionSite, call: &Call<'a>, answers: &[ConditionalValue]) {
+    /// Checks that the results of a call fit what is expected at its place; `is_told` says what is
+    /// reported.
+    fn fits_expected(
+        &self,
+        site: &FunctionSite,
+        call: Node<'a>,
+        answers: &[ConditionalValue],
+        is_told: &dyn Fn(Fit) -> bool,
+    ) {
         let expected = self.functions.expected.borrow();
-        let at_place = expected.get(&call.node.span()).into_iter().flatten();
+        let at_place = expected.get(&call.span()).into_iter().flatten();
         // A YAML alias occurs at several places, each with its own expectations.
         let of_site = at_place.filter(|expected| {
             expected.when.iter().any(|&id| self.root(id) == self.root(site.from))
@@ -377,7 +415,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 match self.fit(outcome, kind) {
                     Fit::Yes => {}
                     Fit::No => self.report_when(&when, &[], self.misfit(call, outcome, kind)),
-                    _ if is_noted => {}
+                    fit if is_noted || !is_told(fit) => {}
                     fit => {
                         is_noted = true;
                         self.report_when(&when, &[], undecidable(call, fit));
@@ -392,29 +430,33 @@ impl<'c, 'a> Checker<'c, 'a> {
         std::iter::successors(Some(id), |&id| self.graph.element(id).container).last().unwrap_or(id)
     }
 
-    fn misfit(&self, call: &Call<'_>, outcome: &KnownValue, expected: &ValueType) -> Diagnostic {
-        let given = match outcome {
-            KnownValue::Typed(kind) => self.described(kind),
-            _ => "a string".to_owned(),
-        };
+    /// The error that the result of a call is of another type than is expected.
+    fn misfit(&self, call: Node<'_>, outcome: &KnownValue, expected: &ValueType) -> Diagnostic {
+        let (expected, given) = (self.described(expected), self.shown(outcome));
         let message = format!(
-            "expected {}, got {given} from `{}`",
-            self.described(expected),
-            call.function.name()
+            "expected {expected}, got {given} from `{}`",
+            function(call).unwrap_or_default()
         );
-        Diagnostic::error(Code::InvalidValue, message)
-            .at(call.node.span())
-            .section(call.function.section())
+        cited(call, Diagnostic::error(Code::InvalidValue, message))
     }
 }
 
-fn undecidable(call: &Call<'_>, fit: Fit) -> Diagnostic {
+fn undecidable(call: Node<'_>, fit: Fit) -> Diagnostic {
     let what = if fit == Fit::Constraints { "fulfils the constraints here" } else { "fits here" };
-    let message = format!(
-        "whether the result of `{}` {what} is known at run time only",
-        call.function.name()
-    );
-    Diagnostic::note(Code::Undecidable, message)
-        .at(call.node.span())
-        .section(call.function.section())
+    let name = function(call).unwrap_or_default();
+    let message = format!("whether the result of `{name}` {what} is known at run time only");
+    cited(call, Diagnostic::note(Code::Undecidable, message))
+}
+
+/// A diagnostic about the result of a call, with the section of the function.
+fn cited(call: Node<'_>, diagnostic: Diagnostic) -> Diagnostic {
+    let name = function(call).unwrap_or_default();
+    let found = diagnostic.at(call.span());
+    match (Function::named(name), BuiltIn::named(name)) {
+        (Some(function), _) => found.section(function.section()),
+        (None, of_2_0) => {
+            let section = of_2_0.map_or("10.4", |function| function.section);
+            found.rule(Rule::new(&TOSCA_2_0, section))
+        }
+    }
 }

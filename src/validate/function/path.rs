@@ -1,6 +1,7 @@
 //! Follows paths of TOSCA 2.0 (section 10.3) by the types of what they lead to.
 
 use super::super::checker::Checker;
+use super::applied::Expression;
 use super::kind::{KnownValue, ValueType};
 use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
@@ -141,26 +142,27 @@ impl<'c, 'a> Checker<'c, 'a> {
         })
     }
 
-    /// Checks all paths in an expression, in which `SELF` is something of these types.
+    /// Checks all calls in an expression, in which `SELF` is something of these types.
     pub(in crate::validate) fn paths<'n>(&self, own: PathStop<'c>, expression: Node<'n>) {
-        let Some((call, steps)) = path_call(expression) else {
-            let parts = expression.items().chain(expression.entries().map(|(_, part)| part));
-            return parts.for_each(|part| self.paths(own, part));
-        };
-        let is_own = steps.first().and_then(|start| start.as_str()) == Some("SELF");
-        let answers = match is_own {
-            true => vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))],
-            false => self.asked(None, expression).map(|(_, answers)| answers).unwrap_or_default(),
-        };
-        for ConditionalValue { when, outcome } in answers {
-            if let Err(error) = outcome {
-                self.report_when(&when, &[], error);
+        let ask = |node: Node<'n>| {
+            let (call, steps) = path_call(node)?;
+            let is_own = steps.first().and_then(|start| start.as_str()) == Some("SELF");
+            let answers = match is_own {
+                true => vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))],
+                false => self.asked(None, node).map(|(_, answers)| answers).unwrap_or_default(),
+            };
+            for ConditionalValue { when, outcome } in &answers {
+                if let Err(error) = outcome {
+                    self.report_when(when, &[], error.clone());
+                }
             }
-        }
+            Some(answers)
+        };
+        self.judged(Expression { when: &[], value: None, ask: &ask }, expression);
     }
 
     /// The value that a call asks for, from where its path starts.
-    fn at_path<'n>(
+    pub(super) fn at_path<'n>(
         &self,
         start: PathStop<'c>,
         call: &Call<'n>,
@@ -291,9 +293,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         Ok(PathStop::Relationship(match &assigned[..] {
             [] => ReachedRelationship { source, ..self.defined_ends(definition) },
             [only] if index != Some(WrittenIndex::All) => {
-                let own = self.only_type(only.id);
-                let defined = self.defined_ends(definition);
-                ReachedRelationship { source, ..self.ends_of(only, own.or(defined.kind)) }
+                let ends = self.ends_of(only, self.only_type(only.id));
+                let kind = ends.kind.or(self.defined_ends(definition).kind);
+                ReachedRelationship { kind, source, ..ends }
             }
             _ => ReachedRelationship { source, ..ReachedRelationship::default() },
         }))
@@ -330,7 +332,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             (None, Some(kind)) => Some(ReachedNode { kind, template: None }),
             (None, None) => defined.target,
         };
-        ReachedRelationship { kind: kind.or(defined.kind), source, target, ..defined }
+        // The assignment may name a type instead of a template.
+        let assigned = relation.requirement.declared.value.get("relationship");
+        let assigned = self.defined(Family::Relationship, assigned);
+        ReachedRelationship { kind: kind.or(assigned).or(defined.kind), source, target, ..defined }
     }
 
     /// The type of an element, if it has the same in all variants.
@@ -468,7 +473,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 }
 
 /// A call that asks for something at a path, and the steps of the path.
-fn path_call(value: Node<'_>) -> Option<(Call<'_>, Vec<Node<'_>>)> {
+pub(super) fn path_call(value: Node<'_>) -> Option<(Call<'_>, Vec<Node<'_>>)> {
     if !v2_0::is_of(value.document()) {
         return None;
     }

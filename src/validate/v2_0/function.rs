@@ -11,8 +11,7 @@ use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
 /// The functions that files declare (section 10.4).
-pub(super) struct DeclaredFunctions<'t, 'a, 'd> {
-    types: &'t dyn DataTypes<'a>,
+pub(in crate::validate) struct DeclaredFunctions<'d> {
     scopes: Scopes,
     /// The declarations by name, each with the position of its file.
     declared: FxHashMap<&'d str, Vec<(usize, Node<'d>)>>,
@@ -20,13 +19,15 @@ pub(super) struct DeclaredFunctions<'t, 'a, 'd> {
     refining: FxHashMap<&'d str, Vec<(usize, Node<'d>)>>,
 }
 
-impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
+/// Checks calls of functions, whose arguments are of these types.
+pub(super) struct CallChecker<'t, 'a, 'd> {
+    pub(super) types: &'t dyn DataTypes<'a>,
+    pub(super) functions: DeclaredFunctions<'d>,
+}
+
+impl<'d> DeclaredFunctions<'d> {
     /// The functions that these files declare, and their service templates.
-    pub(super) fn of(
-        documents: &[&'d Document],
-        links: &Links,
-        types: &'t dyn DataTypes<'a>,
-    ) -> Self {
+    pub(in crate::validate) fn of(documents: &[&'d Document], links: &Links) -> Self {
         let files: Vec<FileId> = documents.iter().map(|document| document.file()).collect();
         let of = |place: fn(Node<'d>) -> Option<Node<'d>>| {
             let mut all: FxHashMap<_, Vec<_>> = FxHashMap::default();
@@ -41,12 +42,12 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
         };
         let declared = of(Some);
         let refining = of(|root| root.get("topology_template"));
-        Self { types, scopes: Scopes::of(&files, links), declared, refining }
+        Self { scopes: Scopes::of(&files, links), declared, refining }
     }
 
     /// The signatures of the function that a name in a file means; behind the namespace of an import,
     /// one of the imported file. Those that a service template adds come last (section 10.4).
-    fn find(&self, file: FileId, name: &str) -> Option<Vec<Node<'d>>> {
+    pub(in crate::validate) fn find(&self, file: FileId, name: &str) -> Option<Vec<Node<'d>>> {
         let [declared, refining] = [&self.declared, &self.refining].map(|all| {
             let known = |name: &str| all.get(name).into_iter().flatten().copied();
             self.scopes.find(Some(file), name, known)
@@ -57,21 +58,29 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
         signatures.extend(more);
         declared.or(refining).map(|_| signatures)
     }
+}
 
+impl CallChecker<'_, '_, '_> {
     /// Checks the types in signatures, and that service templates only refine how functions are
     /// implemented.
     pub(super) fn definitions(&self, found: &mut Vec<Diagnostic>) {
-        for definition in self.declared.values().chain(self.refining.values()).flatten() {
+        for definition in
+            self.functions.declared.values().chain(self.functions.refining.values()).flatten()
+        {
             for schema in signatures(definition.1).flat_map(schemas) {
                 self.schema_type(schema, found);
             }
         }
-        for (name, (_, definition)) in
-            self.refining.iter().flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
+        for (name, (_, definition)) in self
+            .functions
+            .refining
+            .iter()
+            .flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
         {
             let file = definition.document().file();
-            let known = |name: &str| self.declared.get(name).into_iter().flatten().copied();
-            let declared = self.scopes.find(Some(file), name, known);
+            let known =
+                |name: &str| self.functions.declared.get(name).into_iter().flatten().copied();
+            let declared = self.functions.scopes.find(Some(file), name, known);
             let pairs = signatures(*definition).zip(declared.into_iter().flat_map(signatures));
             for (keyname, own, before) in pairs.flat_map(|(own, before)| {
                 CALLED.map(|keyname| (keyname, own.get(keyname), before.get(keyname)))
@@ -109,7 +118,7 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
 
     /// What files see of each other.
     pub(super) fn scopes(&self) -> &Scopes {
-        &self.scopes
+        &self.functions.scopes
     }
 
     /// Checks all calls in a value.
@@ -155,8 +164,8 @@ impl<'t, 'a, 'd> DeclaredFunctions<'t, 'a, 'd> {
             NodeKind::Sequence => it.items().len(),
             _ => 1,
         });
-        let bounds = match self.find(at.document().file(), name) {
-            Some(signatures) => match self.refused(&signatures, arguments) {
+        let bounds = match self.functions.find(at.document().file(), name) {
+            Some(signatures) => match refused(&signatures, arguments, self.types) {
                 Some(refused) => return found.push(refused_call(at, name, &refused)),
                 None => return,
             },
@@ -195,47 +204,67 @@ fn undeclared(at: Node<'_>, name: &str) -> Diagnostic {
     by(warning.help("declare it under `functions`").help_opt(meant), "10.2")
 }
 
-fn refused_call(at: Node<'_>, name: &str, why: &str) -> Diagnostic {
+pub(in crate::validate) fn refused_call(at: Node<'_>, name: &str, why: &str) -> Diagnostic {
     let message = format!("no signature of `${name}` takes these arguments: {why}");
     by(Diagnostic::error(Code::InvalidFunction, message).at(at.span()), "10.4")
 }
 
-impl DeclaredFunctions<'_, '_, '_> {
-    /// Why no signature of a function takes these arguments; `None` if one takes them. Signatures
-    /// are tried in order.
-    fn refused(&self, signatures: &[Node<'_>], arguments: Option<Node<'_>>) -> Option<String> {
-        let arguments: Vec<_> = match arguments {
-            Some(list) if list.kind() == NodeKind::Sequence => list.items().collect(),
-            one => one.into_iter().collect(),
-        };
-        let mut refusals = signatures.iter().map(|signature| self.refusal(*signature, &arguments));
-        // A function without signatures is wrong in another place.
-        let first = refusals.next()??;
-        refusals.all(|refusal| refusal.is_some()).then_some(first)
+/// The arguments of a call: those that are listed, or the only one.
+pub(in crate::validate) fn listed(arguments: Option<Node<'_>>) -> Vec<Node<'_>> {
+    match arguments {
+        Some(list) if list.kind() == NodeKind::Sequence => list.items().collect(),
+        one => one.into_iter().collect(),
     }
+}
 
-    /// Why a signature does not take these arguments.
-    fn refusal(&self, signature: Node<'_>, arguments: &[Node<'_>]) -> Option<String> {
-        let listed = |keyname| signature.get(keyname).into_iter().flat_map(Node::items);
-        let least = listed("arguments").count();
-        let schemas: Vec<_> = listed("arguments").chain(listed("optional_arguments")).collect();
-        let is_variadic = signature.get("variadic").and_then(Node::as_bool) == Some(true);
-        let count = arguments.len();
-        if count < least || count > schemas.len() && !is_variadic {
-            return Some(format!(
-                "it takes {}, not {count}",
-                counted(least, schemas.len(), is_variadic)
-            ));
-        }
-        // The last schema holds for all further arguments.
-        let of = |at: usize| schemas.get(at).or(schemas.last()).copied();
-        arguments.iter().enumerate().find_map(|(at, argument)| {
-            let schema = Schema::read(of(at)?, &mut Diagnostics::default());
-            let found = check_value(*argument, &schema, self.types);
-            let wrong = found.diagnostics.into_iter().find(|it| it.severity == Severity::Error)?;
-            Some(wrong.message)
-        })
+/// Why no signature of a function takes these arguments; `None` if one takes them. Signatures are
+/// tried in order.
+fn refused(
+    signatures: &[Node<'_>],
+    arguments: Option<Node<'_>>,
+    types: &dyn DataTypes<'_>,
+) -> Option<String> {
+    let arguments = listed(arguments);
+    let mut refusals = signatures.iter().map(|signature| refusal(*signature, &arguments, types));
+    // A function without signatures is wrong in another place.
+    let first = refusals.next()??;
+    refusals.all(|refusal| refusal.is_some()).then_some(first)
+}
+
+/// Why a signature does not take these arguments, as far as they are written.
+pub(in crate::validate) fn refusal(
+    signature: Node<'_>,
+    arguments: &[Node<'_>],
+    types: &dyn DataTypes<'_>,
+) -> Option<String> {
+    let (least, schemas) = taken(signature);
+    let is_variadic = signature.get("variadic").and_then(Node::as_bool) == Some(true);
+    let count = arguments.len();
+    if count < least || count > schemas.len() && !is_variadic {
+        return Some(format!(
+            "it takes {}, not {count}",
+            counted(least, schemas.len(), is_variadic)
+        ));
     }
+    arguments.iter().zip(each(&schemas)).find_map(|(argument, schema)| {
+        let schema = Schema::read(schema, &mut Diagnostics::default());
+        let found = check_value(*argument, &schema, types);
+        let wrong = found.diagnostics.into_iter().find(|it| it.severity == Severity::Error)?;
+        Some(wrong.message)
+    })
+}
+
+/// How many arguments a signature needs, and the schemas of those that it knows.
+pub(in crate::validate) fn taken(signature: Node<'_>) -> (usize, Vec<Node<'_>>) {
+    let listed = |keyname| signature.get(keyname).into_iter().flat_map(Node::items);
+    let all = listed("arguments").chain(listed("optional_arguments")).collect();
+    (listed("arguments").count(), all)
+}
+
+/// The schema of each argument: the last one holds for all further arguments.
+pub(in crate::validate) fn each<'s>(schemas: &[Node<'s>]) -> impl Iterator<Item = Node<'s>> {
+    let last = schemas.last().copied().into_iter().cycle();
+    schemas.iter().copied().chain(last)
 }
 
 /// The keynames of a signature that say how it is called.

@@ -1,7 +1,7 @@
 //! Checks the keynames of a file of TOSCA 2.0 against the grammar, and the contents below them.
 
 use super::by;
-use super::function::DeclaredFunctions;
+use super::function::CallChecker;
 use crate::diagnostic::{Advice, Code, Diagnostic, closest};
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::v2_0::grammar::{
@@ -13,7 +13,7 @@ use cuvee_text::yaml::{Document, Node, NodeKind};
 
 /// Reports what is wrong in one file.
 pub(super) struct KeynameChecker<'n, 'a, 'd> {
-    functions: &'n DeclaredFunctions<'n, 'a, 'd>,
+    functions: &'n CallChecker<'n, 'a, 'd>,
     /// Whether the words of variability may stand beside keynames, and lists of alternatives in
     /// place of maps. Who reads them checks them.
     is_variable: bool,
@@ -44,7 +44,7 @@ enum KeynamePlace {
 
 impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
     pub(super) fn new(
-        functions: &'n DeclaredFunctions<'n, 'a, 'd>,
+        functions: &'n CallChecker<'n, 'a, 'd>,
         document: &'d Document,
         found: &'n mut Vec<KeynameFinding>,
     ) -> Self {

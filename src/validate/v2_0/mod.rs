@@ -11,7 +11,8 @@ use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
 use cuvee_text::yaml::{Document, Node};
-use function::DeclaredFunctions;
+use function::CallChecker;
+pub(super) use function::{DeclaredFunctions, each, listed, refusal, refused_call, taken};
 use keynames::{KeynameChecker, KeynameFinding};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -27,7 +28,8 @@ pub(super) fn check(
         return found;
     }
     let schemas = Schemas::new(types);
-    let functions = DeclaredFunctions::of(documents, links, &schemas);
+    let functions =
+        CallChecker { types: &schemas, functions: DeclaredFunctions::of(documents, links) };
     let mut wrong = Vec::new();
     functions.definitions(&mut wrong);
     found.extend(wrong.into_iter().map(KeynameFinding::from));

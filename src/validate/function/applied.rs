@@ -1,0 +1,284 @@
+//! Checks calls of TOSCA 2.0 that compute something from their arguments: whether they take what
+//! they are given (sections 10.2 and 10.4), and what they give.
+
+use super::super::checker::Checker;
+use super::super::v2_0::{each, listed, refusal, refused_call, taken};
+use super::kind::{Fit, KnownValue, ValueType};
+use super::target::ConditionalValue;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::tosca::v2_0::called;
+use crate::tosca::v2_0::function::{BuiltIn, evaluate};
+use crate::tosca::v2_0::kinds::ValueKinds;
+use crate::tosca::value::{Primitive, Schema};
+use crate::variability::graph::ElementId;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
+
+/// An expression, and who answers the calls in it that ask for something.
+#[derive(Clone, Copy)]
+pub(super) struct Expression<'s, 'n> {
+    /// The elements that have to be there.
+    pub when: &'s [ElementId],
+    /// What `$value` is.
+    pub value: Option<&'s ValueType>,
+    /// The answers to a call; `None` if it asks for nothing.
+    pub ask: &'s dyn Fn(Node<'n>) -> Option<Vec<ConditionalValue>>,
+}
+
+/// A call with arguments, and what is known of these.
+struct AppliedCall<'s, 'n> {
+    node: Node<'n>,
+    name: &'s str,
+    arguments: &'s [Node<'n>],
+    given: &'s [Vec<ConditionalValue>],
+}
+
+impl Checker<'_, '_> {
+    /// The possible results of an expression, in which all calls are checked.
+    pub(super) fn judged<'n>(
+        &self,
+        expression: Expression<'_, 'n>,
+        node: Node<'n>,
+    ) -> Vec<ConditionalValue> {
+        if let Some(answers) = (expression.ask)(node) {
+            return answers;
+        }
+        let Some((name, arguments)) = called(node) else {
+            let parts = node.items().chain(node.entries().map(|(_, part)| part));
+            parts.for_each(|part| drop(self.judged(expression, part)));
+            return vec![ConditionalValue::always(Ok(literal(node)))];
+        };
+        let arguments = listed(arguments);
+        if name == "value" {
+            return vec![self.part_of_value(expression, &arguments)];
+        }
+        let given: Vec<_> = arguments.iter().map(|it| self.judged(expression, *it)).collect();
+        let call = AppliedCall { node, name, arguments: &arguments, given: &given };
+        let known = match (self.declared_functions().find(node.document().file(), name), name) {
+            (Some(signatures), _) => self.custom(expression, &call, &signatures),
+            (None, name) => BuiltIn::named(name).and_then(|function| {
+                // Otherwise, what the call gives is known already, or that it gives nothing.
+                if matches!(evaluate(node, &|_, _| None, &|value| value), Ok(None)) {
+                    self.takes_given(expression, &call, function);
+                    self.compares(expression, &call);
+                }
+                self.result(&call, function)
+            }),
+        };
+        vec![known.unwrap_or(ConditionalValue::always(Ok(KnownValue::Unknown)))]
+    }
+
+    /// The type of `$value`, or of a part of it.
+    fn part_of_value(&self, expression: Expression<'_, '_>, path: &[Node<'_>]) -> ConditionalValue {
+        let known = self.part(expression.value.cloned(), path).unwrap_or_else(|error| {
+            // A type that derives from this one may have the property.
+            if error.code != Code::UnknownProperty {
+                let error = error.rule(Rule::new(&TOSCA_2_0, "10.2.1.5"));
+                self.report_when(expression.when, &[], error);
+            }
+            KnownValue::Unknown
+        });
+        ConditionalValue::always(Ok(known))
+    }
+
+    /// Checks that a function of TOSCA itself takes the arguments that it is given.
+    fn takes_given(
+        &self,
+        expression: Expression<'_, '_>,
+        call: &AppliedCall<'_, '_>,
+        function: &BuiltIn,
+    ) {
+        let letters = function.kinds.as_bytes();
+        let (list, _) = ValueKinds::taken(b'l');
+        let first = call.given.first().and_then(|first| only(first)).map(|(it, _)| self.kinds(it));
+        let last = letters.last().copied().into_iter().cycle();
+        let each = call.given.iter().zip(call.arguments);
+        for ((given, at), letter) in each.zip(letters.iter().copied().chain(last)) {
+            let (kinds, wanted) = ValueKinds::taken(letter);
+            for (known, when) in certain(given) {
+                let own = self.kinds(known);
+                // Lists go with lists only.
+                let is_mixed = matches!(letter, b't' | b'x')
+                    && first.is_some_and(|first| {
+                        own.is_only(b'l') && !first.meets(list)
+                            || first.is_only(b'l') && !own.meets(list)
+                    });
+                if !own.meets(kinds) || is_mixed {
+                    let message =
+                        format!("`${}` takes {wanted}, not {}", call.name, self.shown(known));
+                    let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
+                    let error = error.rule(Rule::new(&TOSCA_2_0, function.section));
+                    self.report_when(&[expression.when, when].concat(), &[], error);
+                }
+            }
+        }
+    }
+
+    /// Warns of comparisons of values that are never of one type (section 10.2.2.2).
+    fn compares(&self, expression: Expression<'_, '_>, call: &AppliedCall<'_, '_>) {
+        let ([one, other], [_, right]) = (call.given, call.arguments) else { return };
+        let items: Vec<_> = match call.name {
+            "valid_values" | "in_range" => {
+                right.items().map(|item| (item, literal(item))).collect()
+            }
+            "equal" | "greater_than" | "greater_or_equal" | "less_than" | "less_or_equal" => {
+                for (other, when) in certain(other) {
+                    self.compares_with(expression, call, one, (*right, other, when));
+                }
+                return;
+            }
+            _ => return,
+        };
+        let is_compared = |item: &&(Node<'_>, KnownValue)| {
+            called(item.0).is_none() && item.0.as_str() != Some("UNBOUNDED")
+        };
+        for (at, item) in items.iter().filter(is_compared) {
+            self.compares_with(expression, call, one, (*at, item, &[]));
+        }
+    }
+
+    fn compares_with(
+        &self,
+        expression: Expression<'_, '_>,
+        call: &AppliedCall<'_, '_>,
+        ones: &[ConditionalValue],
+        (at, other, when): (Node<'_>, &KnownValue, &[ElementId]),
+    ) {
+        for (one, also) in certain(ones).filter(|(one, _)| self.are_unlike(one, other)) {
+            let name = call.name;
+            let (one, other) = (self.shown(one), self.shown(other));
+            let message =
+                format!("`${name}` compares values of different types: {one} and {other}");
+            let warning = Diagnostic::warning(Code::InvalidFunction, message).at(at.span());
+            let section = BuiltIn::named(name).map_or("10.2.2.2", |function| function.section);
+            let warning = warning.rule(Rule::new(&TOSCA_2_0, section));
+            let when = [expression.when, when, also].concat();
+            self.report_when(&when, &[], warning.help("compare values of one type"));
+        }
+    }
+
+    /// Whether two values are of different types for certain.
+    fn are_unlike(&self, one: &KnownValue, other: &KnownValue) -> bool {
+        let kinds = [one, other].map(|known| self.kinds(known));
+        let fits = |one: &KnownValue, other: &KnownValue| match other {
+            KnownValue::Typed(kind) => self.fit(one, kind) != Fit::No,
+            _ => true,
+        };
+        !kinds[0].is_comparable(kinds[1])
+            || kinds[0] == kinds[1] && !fits(one, other) && !fits(other, one)
+    }
+
+    /// What a function of TOSCA itself gives, as far as its arguments tell that.
+    fn result(&self, call: &AppliedCall<'_, '_>, function: &BuiltIn) -> Option<ConditionalValue> {
+        let of = |primitive| Some(KnownValue::Typed(ValueType::of(primitive)));
+        let all: Option<Vec<_>> = call.given.iter().map(|given| only(given)).collect();
+        let all = all.unwrap_or_default();
+        let first = all.first().map(|(known, _)| (*known).clone());
+        let is = |letter| {
+            !all.is_empty() && all.iter().all(|(known, _)| self.kinds(known).is_only(letter))
+        };
+        let is_scalar = first.as_ref().is_some_and(|first| self.kinds(first).is_scalar());
+        let known = match call.name {
+            "sum" | "difference" | "product" | "quotient" | "remainder" if is_scalar => first,
+            "quotient" if is(b'f') => of(Primitive::Float),
+            "sum" | "difference" | "product" | "remainder" if is(b'i') => of(Primitive::Integer),
+            "sum" | "difference" | "product" if is(b'f') => of(Primitive::Float),
+            "concat" if is(b's') => of(Primitive::String),
+            "concat" | "union" | "intersection" if is(b'l') && all.len() == 1 => first,
+            "concat" if is(b'l') => of(Primitive::List),
+            "union" | "intersection" => of(Primitive::List),
+            "quotient" => None,
+            _ => function.result().and_then(Primitive::of_2_0).and_then(of),
+        };
+        let when = all.into_iter().flat_map(|(_, when)| when.iter().copied()).collect();
+        known.map(|known| ConditionalValue { when, outcome: Ok(known) })
+    }
+
+    /// Checks a call of a function that files declare, and says what it gives.
+    fn custom(
+        &self,
+        expression: Expression<'_, '_>,
+        call: &AppliedCall<'_, '_>,
+        signatures: &[Node<'_>],
+    ) -> Option<ConditionalValue> {
+        // What is refused as it is written is reported elsewhere.
+        let open =
+            signatures.iter().filter(|it| refusal(**it, call.arguments, &self.schemas).is_none());
+        let refused: Vec<_> = open.map(|it| (*it, self.refused(*it, call))).collect();
+        let mut taking = refused.iter().filter(|(_, refused)| refused.is_none());
+        let (Some((signature, _)), None) = (taking.next(), taking.next()) else {
+            let all = refused.iter().all(|(_, refused)| refused.is_some());
+            if let Some((_, Some((why, when)))) = refused.first().filter(|_| all) {
+                let when = [expression.when, when].concat();
+                self.report_when(&when, &[], refused_call(call.node, call.name, why));
+            }
+            return None;
+        };
+        let schema = Schema::read(signature.get("result")?, &mut Diagnostics::default());
+        let known = KnownValue::Typed(self.declared_type(&schema)?);
+        Some(ConditionalValue::always(Ok(known)))
+    }
+
+    /// Why a signature does not take these arguments, by the types of what they give, and while
+    /// which elements are there.
+    fn refused(
+        &self,
+        signature: Node<'_>,
+        call: &AppliedCall<'_, '_>,
+    ) -> Option<(String, Vec<ElementId>)> {
+        let (_, schemas) = taken(signature);
+        let all = call.given.iter().zip(call.arguments).zip(each(&schemas));
+        all.filter(|((_, at), _)| called(**at).is_some()).find_map(|((given, _), schema)| {
+            let schema = Schema::read(schema, &mut Diagnostics::default());
+            let kind = self.declared_type(&schema)?;
+            let (known, when) = only(given)?;
+            let (wanted, given) = (self.described(&kind), self.shown(known));
+            (self.fit(known, &kind) == Fit::No)
+                .then(|| (format!("expected {wanted}, got {given}"), when.to_vec()))
+        })
+    }
+
+    /// The kinds of what may be there.
+    fn kinds(&self, known: &KnownValue) -> ValueKinds {
+        match known {
+            KnownValue::Typed(kind) => match self.base(kind) {
+                Some(primitive) => ValueKinds::of(primitive),
+                None if self.may_be_anything(kind) => ValueKinds::ANY,
+                None => ValueKinds::MAP,
+            },
+            KnownValue::Text => ValueKinds::TEXT,
+            KnownValue::RunTime | KnownValue::Unknown => ValueKinds::ANY,
+        }
+    }
+
+    /// The name of what is known of a value, for messages.
+    pub(super) fn shown(&self, known: &KnownValue) -> String {
+        match known {
+            KnownValue::Typed(kind) => self.described(kind),
+            _ => "a string".to_owned(),
+        }
+    }
+}
+
+/// What is known of a value as it is written.
+fn literal(node: Node<'_>) -> KnownValue {
+    let primitive = match (node.kind(), node.scalar()) {
+        (NodeKind::Sequence, _) => Primitive::List,
+        (_, Some(Scalar::Bool(_))) => Primitive::Boolean,
+        (_, Some(Scalar::Int(_))) => Primitive::Integer,
+        (_, Some(Scalar::Float(_))) => Primitive::Float,
+        (_, Some(Scalar::String(_))) => return KnownValue::Text,
+        _ => return KnownValue::Unknown,
+    };
+    KnownValue::Typed(ValueType::of(primitive))
+}
+
+/// What is known of a value, each with the elements that it depends on. Errors are reported
+/// elsewhere.
+fn certain(given: &[ConditionalValue]) -> impl Iterator<Item = (&KnownValue, &[ElementId])> {
+    given.iter().filter_map(|it| Some((it.outcome.as_ref().ok()?, &it.when[..])))
+}
+
+/// What is known of a value that has one alternative.
+fn only(given: &[ConditionalValue]) -> Option<(&KnownValue, &[ElementId])> {
+    if given.len() == 1 { certain(given).next() } else { None }
+}

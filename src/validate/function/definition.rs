@@ -1,0 +1,320 @@
+//! Checks what definitions of types of TOSCA 2.0 compute: defaults, fixed values, validations, and
+//! where outputs go.
+//!
+//! A type that derives from another one may have more, and so may what templates connect it with.
+//! So only what no such type can put right is an error where it is defined. What `SELF` lacks is an
+//! error where a template takes the value, and a warning otherwise.
+
+use super::super::capability::is_selected;
+use super::super::checker::Checker;
+use super::applied::Expression;
+use super::kind::{Fit, KnownValue, ValueType};
+use super::path::{PathStop, ReachedNode, ReachedRelationship, path_call};
+use super::target::ConditionalValue;
+use crate::diagnostic::{Code, Diagnostic, Rule, Severity, TOSCA_2_0};
+use crate::tosca::function::{Arguments, Call};
+use crate::tosca::types::schemas::definitions;
+use crate::tosca::v2_0::function::BuiltIn;
+use crate::tosca::value::{Primitive, Schema, UndecidedReason, check_value};
+use crate::tosca::{
+    EffectiveInterface, Family, InterfaceDefinition, Parts, PropertyDefinition, TypeId, TypeRef,
+    profile, v2_0,
+};
+use crate::variability::graph::{ElementId, NodeElement, NodeId};
+use cuvee_text::yaml::Node;
+
+/// The type that a definition belongs to.
+#[derive(Clone, Copy)]
+struct DefinedIn<'c> {
+    kind: TypeId,
+    family: Family,
+    /// What `SELF` is there.
+    own: PathStop<'c>,
+}
+
+impl<'c, 'a> Checker<'c, 'a> {
+    /// Checks the definitions of all types of TOSCA 2.0.
+    pub(super) fn defined_values(&self) {
+        for kind in self.types.ids() {
+            let (family, key, _) = self.types.place(kind);
+            if v2_0::is_of(key.document()) && !profile::is_built_in(key.span().file) {
+                self.defined_by(DefinedIn { kind, family, own: self.instance(family, kind) });
+            }
+        }
+    }
+
+    /// What `SELF` is in the definition of a type.
+    fn instance(&self, family: Family, kind: TypeId) -> PathStop<'c> {
+        match family {
+            Family::Node => PathStop::Node(ReachedNode { kind, template: None }),
+            Family::Relationship => PathStop::Relationship(ReachedRelationship {
+                kind: Some(kind),
+                ..ReachedRelationship::default()
+            }),
+            _ => PathStop::Unknown,
+        }
+    }
+
+    fn defined_by(&self, place: DefinedIn<'c>) {
+        let (own, all) = (self.types.definition(place.kind), self.types.effective(place.kind));
+        let itself = Schema { kind: Some(own.key), ..Schema::of(own.name) };
+        self.validations(place, &own.schema, self.declared_type(&itself));
+        self.properties_in(place, &own.properties, &definitions(&all.properties));
+        self.properties_in(place, &own.attributes, &definitions(&all.attributes));
+        for capability in &own.capabilities {
+            let Some(part) = all.capabilities.get(capability.named.name) else { continue };
+            let known = &part.definition;
+            self.properties_in(place, &capability.properties, &definitions(&known.properties));
+            self.properties_in(place, &capability.attributes, &definitions(&known.attributes));
+        }
+        self.interface_in(place, &own.interface, Some(&all.interface));
+        for interface in &own.interfaces {
+            let known = all.interfaces.get(interface.named.name).map(|part| &part.definition);
+            self.interface_in(place, interface, known);
+        }
+        for requirement in &own.requirements {
+            let Some(part) = all.requirements.get(requirement.named.name) else { continue };
+            let source = Some(ReachedNode { kind: place.kind, template: None });
+            let ends = ReachedRelationship { source, ..self.defined_ends(&part.definition) };
+            let place = DefinedIn { own: PathStop::Relationship(ends), ..place };
+            let known: Vec<_> = part.definition.properties.iter().collect();
+            self.properties_in(place, &requirement.properties, &known);
+            let known: Vec<_> = part.definition.attributes.iter().collect();
+            self.properties_in(place, &requirement.attributes, &known);
+            for interface in &requirement.interfaces {
+                self.interface_in(place, interface, None);
+            }
+        }
+        for artifact in &own.artifacts {
+            let kind = self.defined(Family::Artifact, artifact.kind);
+            let known = kind.map(|kind| &self.schemas.of(kind).properties);
+            for named in &artifact.properties {
+                let definition = known.into_iter().flatten().find(|it| it.named.name == named.name);
+                self.value_in(place, named.value, definition.and_then(|it| it.expected()));
+            }
+        }
+    }
+
+    fn interface_in(
+        &self,
+        place: DefinedIn<'c>,
+        own: &InterfaceDefinition<'c>,
+        known: Option<&EffectiveInterface<'c>>,
+    ) {
+        let inputs = known.map(|known| definitions(&known.inputs)).unwrap_or_default();
+        self.properties_in(place, &own.inputs, &inputs);
+        for operation in own.operations.iter().chain(&own.notifications) {
+            let all = known.and_then(|known| {
+                let name = operation.named.name;
+                known.operations.get(name).or_else(|| known.notifications.get(name))
+            });
+            let inputs: Vec<_> = all.into_iter().flat_map(|part| &part.definition.inputs).collect();
+            self.properties_in(place, &operation.inputs, &inputs);
+        }
+        let inputs = own.operations.iter().flat_map(|operation| &operation.inputs);
+        inputs.filter_map(|input| input.value).for_each(|value| self.fixed_input(place, value));
+    }
+
+    /// Reports what a fixed value of an input asks for that has no meaning where it is (section
+    /// 11.4).
+    fn fixed_input(&self, place: DefinedIn<'c>, value: Node<'c>) {
+        let Some((call, _)) = path_call(value) else {
+            let parts = value.items().chain(value.entries().map(|(_, part)| part));
+            return parts.for_each(|part| self.fixed_input(place, part));
+        };
+        let Arguments::Path(entity, _) = call.arguments else { return };
+        let message = match place.family {
+            Family::Interface => "an interface type has no node to take this from".to_owned(),
+            _ if WORDS.contains(&entity.text) => return,
+            _ => format!("a type knows no node and no relationship `{}`", entity.text),
+        };
+        let error = Diagnostic::error(Code::InvalidFunction, message).at(entity.at.span());
+        let help = "assign it in templates, or in a type ask for what `SELF` leads to";
+        self.report_when(&[], &[], error.rule(Rule::new(&TOSCA_2_0, "11.4")).help(help));
+    }
+
+    fn properties_in(
+        &self,
+        place: DefinedIn<'c>,
+        own: &[PropertyDefinition<'c>],
+        known: &[&PropertyDefinition<'c>],
+    ) {
+        for own in own {
+            let known = known.iter().find(|it| it.named.name == own.named.name);
+            let known = known.map_or(own, |known| *known);
+            for value in [own.default, own.value].into_iter().flatten() {
+                self.value_in(place, value, known.expected());
+            }
+            self.validations(place, &own.schema, self.declared_type(&known.schema));
+        }
+    }
+
+    /// Checks the calls in a value, and whether what they give fits.
+    fn value_in(&self, place: DefinedIn<'c>, value: Node<'c>, expected: Option<&Schema<'c>>) {
+        if !calls(value) {
+            return;
+        }
+        let ask = |node| self.asked_in(place, node);
+        let expression = Expression { when: &[], value: None, ask: &ask };
+        let Some(schema) = expected else { return drop(self.judged(expression, value)) };
+        for open in check_value(value, schema, &self.schemas).undecided {
+            if matches!(open.reason, UndecidedReason::Function(_)) {
+                let kind = open.schema.and_then(|schema| self.declared_type(schema));
+                self.gives(expression, open.node, kind.as_ref());
+            }
+        }
+    }
+
+    /// Checks a call, and that it gives a value of a type.
+    fn gives<'n>(&self, expression: Expression<'_, 'n>, call: Node<'n>, kind: Option<&ValueType>) {
+        for ConditionalValue { when, outcome } in self.judged(expression, call) {
+            if let (Ok(known), Some(kind)) = (outcome, kind)
+                && self.fit(&known, kind) == Fit::No
+            {
+                self.report_when(&when, &[], self.misfit(call, &known, kind));
+            }
+        }
+    }
+
+    /// Checks the validation clauses of a schema, in which `$value` is of this type.
+    fn validations(&self, place: DefinedIn<'c>, own: &Schema<'c>, value: Option<ValueType>) {
+        let ask = |node| self.asked_in(place, node);
+        let truth = ValueType::of(Primitive::Boolean);
+        for clause in &own.validations {
+            let expression = Expression { when: &[], value: value.as_ref(), ask: &ask };
+            let name = v2_0::called(*clause).map_or("", |(name, _)| name);
+            // What is never true or false is reported with the keyname.
+            let may_be = BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth);
+            self.gives(expression, *clause, may_be.then_some(&truth));
+        }
+        for part in [&own.key_schema, &own.entry_schema].into_iter().flatten() {
+            self.validations(place, part, self.declared_type(part));
+        }
+    }
+
+    /// The answers to a call in the definition of a type.
+    fn asked_in<'n>(&self, place: DefinedIn<'c>, node: Node<'n>) -> Option<Vec<ConditionalValue>> {
+        let (call, steps) = path_call(node)?;
+        let Arguments::Path(entity, _) = call.arguments else { return None };
+        let outcome = match entity.text {
+            "SELF" => self.own_in(place, &call, &steps),
+            word if WORDS.contains(&word) => {
+                self.entity(None, &call, entity).map(|_| KnownValue::Unknown)
+            }
+            _ => Ok(KnownValue::Unknown),
+        };
+        if let Err(error) = &outcome {
+            self.report_when(&[], &[], error.clone());
+        }
+        Some(vec![ConditionalValue::always(outcome)])
+    }
+
+    /// What a path from `SELF` leads to in the definition of a type.
+    fn own_in<'n>(
+        &self,
+        place: DefinedIn<'c>,
+        call: &Call<'n>,
+        steps: &[Node<'n>],
+    ) -> Result<KnownValue, Diagnostic> {
+        let found = self.at_path(place.own, call, steps, false);
+        let Err(mut error) = found else { return found };
+        let lacks_property = error.code == Code::UnknownProperty;
+        if !lacks_property && error.code != Code::UnknownDefinition {
+            return Err(error);
+        }
+        let is_word = |step: &Node<'_>| step.as_str().is_some_and(|step| STEPS.contains(&step));
+        let leads_away = steps.iter().skip(2).any(is_word)
+            || lacks_property && steps.get(1).is_some_and(|step| step.as_str() == Some(STEPS[0]));
+        let has = |own| self.at_path(own, call, steps, false).is_ok();
+        if leads_away || self.narrower(place.own).into_iter().any(has) {
+            return Ok(KnownValue::Unknown);
+        }
+        error.severity = Severity::Warning;
+        Err(error)
+    }
+
+    /// What may stand for something: what is of a type that derives from its type.
+    fn narrower(&self, own: PathStop<'c>) -> Vec<PathStop<'c>> {
+        let kind = match own {
+            PathStop::Node(node) => node.kind,
+            PathStop::Relationship(ReachedRelationship { kind: Some(kind), .. }) => kind,
+            _ => return Vec::new(),
+        };
+        let derives = |other: &TypeId| {
+            *other != kind && self.types.derives(TypeRef::Defined(*other), TypeRef::Defined(kind))
+        };
+        let of = |kind| match own {
+            PathStop::Node(_) => self.instance(Family::Node, kind),
+            _ => self.instance(Family::Relationship, kind),
+        };
+        self.types.ids().filter(derives).map(of).collect()
+    }
+
+    /// Checks the defaults and fixed values that node templates take from their types.
+    pub(super) fn taken_values(&self) {
+        for (slot, node) in self.graph.nodes.iter().enumerate().filter(|(_, it)| !is_selected(it)) {
+            let template = u32::try_from(slot).ok().map(NodeId);
+            for (kind, mut when) in self.alternatives(node.id) {
+                let Some(kind) = kind else { continue };
+                when.push(node.id);
+                let own = PathStop::Node(ReachedNode { kind, template });
+                self.taken_by(own, node, &when, &self.types.effective(kind).properties);
+            }
+        }
+    }
+
+    fn taken_by(
+        &self,
+        own: PathStop<'c>,
+        node: &NodeElement<'a>,
+        when: &[ElementId],
+        properties: &Parts<'c, PropertyDefinition<'c>>,
+    ) {
+        for definition in definitions(properties) {
+            let value = definition.value.or(definition.default);
+            let Some(value) = value.filter(|value| v2_0::is_of(value.document())) else { continue };
+            let ask = |node| {
+                let (call, steps) = path_call(node)?;
+                let is_own = steps.first().is_some_and(|start| start.as_str() == Some("SELF"));
+                is_own.then(|| {
+                    vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))]
+                })
+            };
+            if !calls(value) {
+                continue;
+            }
+            let all = self.graph.holder(node, "properties").properties.iter().copied();
+            let is_named = |id: &ElementId| self.graph.element(*id).name == definition.named.name;
+            let unless: Vec<_> = all.filter(is_named).collect();
+            self.taken(&ask, value, &mut |error| self.report_when(when, &unless, error));
+        }
+    }
+
+    /// Visits what is wrong with the paths in a value.
+    fn taken<'n>(
+        &self,
+        ask: &dyn Fn(Node<'n>) -> Option<Vec<ConditionalValue>>,
+        value: Node<'n>,
+        visit: &mut dyn FnMut(Diagnostic),
+    ) {
+        match ask(value) {
+            Some(answers) => answers.into_iter().filter_map(|it| it.outcome.err()).for_each(visit),
+            None => {
+                let parts = value.items().chain(value.entries().map(|(_, part)| part));
+                parts.for_each(|part| self.taken(ask, part, visit));
+            }
+        }
+    }
+}
+
+/// The words that a path may have been meant to start with.
+const WORDS: [&str; 4] = ["SELF", "SOURCE", "TARGET", "HOST"];
+
+/// The words for steps of a path.
+const STEPS: [&str; 4] = ["RELATIONSHIP", "CAPABILITY", "SOURCE", "TARGET"];
+
+/// Whether functions are called in a value.
+fn calls(value: Node<'_>) -> bool {
+    let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
+    v2_0::is_of(value.document()) && (v2_0::called(value).is_some() || parts.any(calls))
+}
