@@ -147,6 +147,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         for file in implementations(body) {
             self.implementing(of, file, artifacts);
         }
+        if let Some(part) = known.get(name) {
+            let outputs = body.get("outputs").into_iter().flat_map(Node::entries);
+            for output in outputs.map(Named::new) {
+                self.assigned_output((of.id, of.kind), of.when, part, output);
+            }
+        }
     }
 
     fn operation_body(&self, of: Typed<'_>, body: Node<'a>, operation: AssignedOperation<'_, 'c>) {

@@ -68,7 +68,10 @@ impl<'a> Checker<'_, 'a> {
             self.step_host(step, &subject);
         }
         self.order(&workflow.steps);
-        workflow.outputs.iter().for_each(|output| self.workflow_output(*output));
+        for output in &workflow.outputs {
+            self.workflow_output(*output);
+            self.output_of_workflow(*output);
+        }
     }
 
     /// Checks `operation_host` of a step: for a relationship its source or target, for a group a

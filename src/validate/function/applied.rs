@@ -7,7 +7,7 @@ use super::kind::{Fit, KnownValue, ValueType};
 use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::v2_0::called;
-use crate::tosca::v2_0::function::{BuiltIn, evaluate};
+use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate};
 use crate::tosca::v2_0::kinds::ValueKinds;
 use crate::tosca::value::{Primitive, Schema};
 use crate::variability::graph::ElementId;
@@ -103,8 +103,8 @@ impl Checker<'_, '_> {
                             || first.is_only(b'l') && !own.meets(list)
                     });
                 if !own.meets(kinds) || is_mixed {
-                    let message =
-                        format!("`${}` takes {wanted}, not {}", call.name, self.shown(known));
+                    let shown = if is_mixed { "both".to_owned() } else { self.shown(known) };
+                    let message = format!("`${}` takes {wanted}, not {shown}", call.name);
                     let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
                     let error = error.rule(Rule::new(&TOSCA_2_0, function.section));
                     self.report_when(&[expression.when, when].concat(), &[], error);
@@ -143,8 +143,14 @@ impl Checker<'_, '_> {
         ones: &[ConditionalValue],
         (at, other, when): (Node<'_>, &KnownValue, &[ElementId]),
     ) {
-        for (one, also) in certain(ones).filter(|(one, _)| self.are_unlike(one, other)) {
-            let name = call.name;
+        let name = call.name;
+        let letter = BuiltIn::named(name).and_then(|function| function.kinds.bytes().next());
+        let (kinds, _) = ValueKinds::taken(letter.unwrap_or_default());
+        // What the function does not take at all is an error already.
+        let is_taken = |known: &KnownValue| self.kinds(known).meets(kinds);
+        let is_news =
+            |one: &KnownValue| is_taken(one) && is_taken(other) && self.are_unlike(one, other);
+        for (one, also) in certain(ones).filter(|(one, _)| is_news(one)) {
             let (one, other) = (self.shown(one), self.shown(other));
             let message =
                 format!("`${name}` compares values of different types: {one} and {other}");
@@ -266,6 +272,7 @@ fn literal(node: Node<'_>) -> KnownValue {
         (_, Some(Scalar::Bool(_))) => Primitive::Boolean,
         (_, Some(Scalar::Int(_))) => Primitive::Integer,
         (_, Some(Scalar::Float(_))) => Primitive::Float,
+        (_, Some(Scalar::String(text))) if amount_and_unit(text).is_none() => Primitive::String,
         (_, Some(Scalar::String(_))) => return KnownValue::Text,
         _ => return KnownValue::Unknown,
     };

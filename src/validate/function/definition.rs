@@ -11,7 +11,7 @@ use super::applied::Expression;
 use super::kind::{Fit, KnownValue, ValueType};
 use super::path::{PathStop, ReachedNode, ReachedRelationship, path_call};
 use super::target::ConditionalValue;
-use crate::diagnostic::{Code, Diagnostic, Rule, Severity, TOSCA_2_0};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0};
 use crate::tosca::function::{Arguments, Call};
 use crate::tosca::types::schemas::definitions;
 use crate::tosca::v2_0::function::BuiltIn;
@@ -23,10 +23,9 @@ use crate::tosca::{
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
 use cuvee_text::yaml::Node;
 
-/// The type that a definition belongs to.
+/// Where a definition of a type stands.
 #[derive(Clone, Copy)]
 struct DefinedIn<'c> {
-    kind: TypeId,
     family: Family,
     /// What `SELF` is there.
     own: PathStop<'c>,
@@ -38,13 +37,13 @@ impl<'c, 'a> Checker<'c, 'a> {
         for kind in self.types.ids() {
             let (family, key, _) = self.types.place(kind);
             if v2_0::is_of(key.document()) && !profile::is_built_in(key.span().file) {
-                self.defined_by(DefinedIn { kind, family, own: self.instance(family, kind) });
+                self.defined_by(kind, DefinedIn { family, own: self.instance(family, kind) });
             }
         }
     }
 
     /// What `SELF` is in the definition of a type.
-    fn instance(&self, family: Family, kind: TypeId) -> PathStop<'c> {
+    pub(super) fn instance(&self, family: Family, kind: TypeId) -> PathStop<'c> {
         match family {
             Family::Node => PathStop::Node(ReachedNode { kind, template: None }),
             Family::Relationship => PathStop::Relationship(ReachedRelationship {
@@ -55,8 +54,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    fn defined_by(&self, place: DefinedIn<'c>) {
-        let (own, all) = (self.types.definition(place.kind), self.types.effective(place.kind));
+    fn defined_by(&self, kind: TypeId, place: DefinedIn<'c>) {
+        let (own, all) = (self.types.definition(kind), self.types.effective(kind));
         let itself = Schema { kind: Some(own.key), ..Schema::of(own.name) };
         self.validations(place, &own.schema, self.declared_type(&itself));
         self.properties_in(place, &own.properties, &definitions(&all.properties));
@@ -74,7 +73,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         for requirement in &own.requirements {
             let Some(part) = all.requirements.get(requirement.named.name) else { continue };
-            let source = Some(ReachedNode { kind: place.kind, template: None });
+            let source = Some(ReachedNode { kind, template: None });
             let ends = ReachedRelationship { source, ..self.defined_ends(&part.definition) };
             let place = DefinedIn { own: PathStop::Relationship(ends), ..place };
             let known: Vec<_> = part.definition.properties.iter().collect();
@@ -110,6 +109,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             });
             let inputs: Vec<_> = all.into_iter().flat_map(|part| &part.definition.inputs).collect();
             self.properties_in(place, &operation.inputs, &inputs);
+            for output in &operation.outputs {
+                let kind = self.output_type(all.map(|part| &**part), *output);
+                self.output_fits(place.own, &[], *output, kind);
+            }
         }
         let inputs = own.operations.iter().flat_map(|operation| &operation.inputs);
         inputs.filter_map(|input| input.value).for_each(|value| self.fixed_input(place, value));
@@ -176,8 +179,18 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
+    /// Checks the validation clauses of the inputs of a template.
+    pub(super) fn validated_inputs(&self) {
+        let place = DefinedIn { family: Family::Data, own: PathStop::Unknown };
+        for input in &self.graph.inputs {
+            let declared = &input.parameter.declared;
+            let schema = declared.parameter_definition(&mut Diagnostics::default()).schema;
+            self.validations(place, &schema, self.declared_type(&schema));
+        }
+    }
+
     /// Checks the validation clauses of a schema, in which `$value` is of this type.
-    fn validations(&self, place: DefinedIn<'c>, own: &Schema<'c>, value: Option<ValueType>) {
+    fn validations(&self, place: DefinedIn<'c>, own: &Schema<'_>, value: Option<ValueType>) {
         let ask = |node| self.asked_in(place, node);
         let truth = ValueType::of(Primitive::Boolean);
         for clause in &own.validations {
@@ -230,6 +243,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Ok(KnownValue::Unknown);
         }
         error.severity = Severity::Warning;
+        let help = error.help.take();
+        let otherwise = || "only a type that derives from this one can have it".into();
+        error.help = Some(help.unwrap_or_else(otherwise));
         Err(error)
     }
 
@@ -314,7 +330,7 @@ const WORDS: [&str; 4] = ["SELF", "SOURCE", "TARGET", "HOST"];
 const STEPS: [&str; 4] = ["RELATIONSHIP", "CAPABILITY", "SOURCE", "TARGET"];
 
 /// Whether functions are called in a value.
-fn calls(value: Node<'_>) -> bool {
+pub(super) fn calls(value: Node<'_>) -> bool {
     let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
     v2_0::is_of(value.document()) && (v2_0::called(value).is_some() || parts.any(calls))
 }

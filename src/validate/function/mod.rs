@@ -6,14 +6,16 @@
 //! only if it cannot be anything else.
 
 mod applied;
+mod circle;
 mod definition;
 mod kind;
+mod output;
 mod path;
 mod target;
 
 use super::checker::Checker;
 use super::v2_0::DeclaredFunctions;
-use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::value::{Undecided, UndecidedReason, function, function_not_map};
@@ -99,6 +101,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         if self.documents.iter().any(|document| v2_0::is_of(document)) {
             self.taken_values();
             self.defined_values();
+            self.validated_inputs();
+            self.circles();
         }
         for property in &graph.properties {
             if let PropertyValue::Value(value) = property.property.value {
@@ -346,8 +350,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let answer = |id: ElementId| {
             let declared = &graph.inputs[graph.element(id).slot as usize].parameter.declared;
             // Errors in the declaration are reported with the declaration.
-            let definition =
-                declared.parameter_definition(&mut crate::diagnostic::Diagnostics::default());
+            let definition = declared.parameter_definition(&mut Diagnostics::default());
             let outcome = match definition.expected() {
                 Some(schema) => self
                     .part(self.declared_type(schema), path)

@@ -50,11 +50,11 @@ pub(in crate::validate) struct Members<'c> {
 }
 
 /// Where a path ends, and what it names there.
-struct PathEnd<'s, 'c, 'a> {
-    reached: PathStop<'c>,
-    rest: &'s [Node<'a>],
+pub(super) struct PathEnd<'s, 'c, 'a> {
+    pub reached: PathStop<'c>,
+    pub rest: &'s [Node<'a>],
     /// Whether it leads to several at once.
-    is_list: bool,
+    pub is_list: bool,
 }
 
 /// The function that asks for what is left of a property of a capability.
@@ -112,7 +112,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         Some((call, answers))
     }
 
-    fn asked_of<'n>(
+    pub(super) fn asked_of<'n>(
         &self,
         id: ElementId,
         call: &Call<'n>,
@@ -215,7 +215,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Follows the steps of a path as far as they lead.
-    fn follow<'s, 'n>(
+    pub(super) fn follow<'s, 'n>(
         &self,
         start: PathStop<'c>,
         steps: &'s [Node<'n>],
@@ -339,7 +339,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The type of an element, if it has the same in all variants.
-    fn only_type(&self, id: ElementId) -> Option<TypeId> {
+    pub(super) fn only_type(&self, id: ElementId) -> Option<TypeId> {
         match self.alternatives(id)[..] {
             [(kind, _)] => kind,
             _ => None,

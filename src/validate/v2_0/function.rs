@@ -71,6 +71,15 @@ impl CallChecker<'_, '_, '_> {
                 self.schema_type(schema, found);
             }
         }
+        for (_, definition) in self.functions.declared.values().flatten() {
+            let is_empty = |it: &Node<'_>| it.items().len() == 0 && it.entries().len() == 0;
+            if let Some(none) = definition.get("signatures").filter(is_empty) {
+                let message = "a function has at least one signature";
+                let error = Diagnostic::error(Code::InvalidDefinition, message).at(none.span());
+                let help = "an empty one takes no arguments: `signatures: [{}]`";
+                found.push(by(error.help(help), "10.4"));
+            }
+        }
         for (name, (_, definition)) in self
             .functions
             .refining

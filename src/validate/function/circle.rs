@@ -1,0 +1,160 @@
+//! Finds properties of TOSCA 2.0 whose values need themselves, along paths that are constant.
+
+use super::super::capability::is_selected;
+use super::super::checker::Checker;
+use super::super::judged::stands_for_several;
+use super::definition::calls;
+use super::path::{PathStop, ReachedNode, path_call};
+use crate::diagnostic::{Cite, Code, Diagnostic};
+use crate::topology::cycle::shortest_cycles;
+use crate::tosca::function::Function;
+use crate::tosca::{Part, PropertyDefinition, v2_0};
+use crate::tosca::v2_0::function::BuiltIn;
+use crate::variability::graph::{ElementId, NodeElement, NodeId};
+use crate::variability::template::PropertyValue;
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A value of a property of a node, or a part of it.
+struct NeededValue<'n> {
+    node: NodeId,
+    value: Node<'n>,
+    /// The elements without which it is another one.
+    when: Vec<ElementId>,
+}
+
+/// The values that need each other.
+#[derive(Default)]
+struct NeededValues<'n> {
+    all: Vec<NeededValue<'n>>,
+    known: FxHashMap<(u32, Span), usize>,
+}
+
+impl<'n> NeededValues<'n> {
+    /// The position of a value, which is added if it is new.
+    fn position(&mut self, needed: NeededValue<'n>) -> usize {
+        let next = self.all.len();
+        let position = *self.known.entry((needed.node.0, needed.value.span())).or_insert(next);
+        if position == next {
+            self.all.push(needed);
+        }
+        position
+    }
+}
+
+impl<'c, 'a> Checker<'c, 'a> {
+    /// Reports values of properties that need themselves.
+    pub(super) fn circles(&self) {
+        let mut needed = NeededValues::default();
+        for (slot, node) in self.graph.nodes.iter().enumerate() {
+            let Some(id) = u32::try_from(slot).ok().map(NodeId) else { continue };
+            let own = node.properties.iter().map(|&property| self.graph.element(property).name);
+            let kind = self.only_type(node.id).map(|kind| &self.types.effective(kind).properties);
+            let is_computed = |part: &&Arc<Part<'_, PropertyDefinition<'_>>>| {
+                let definition = &part.definition;
+                definition.value.or(definition.default).is_some_and(calls)
+            };
+            let defined = kind.into_iter().flat_map(|all| all.values()).filter(is_computed);
+            for name in own.chain(defined.map(|part| part.named.name)) {
+                if let Some(own) = self.needed(id, name) {
+                    needed.position(own);
+                }
+            }
+        }
+        let mut edges: Vec<Vec<(usize, ())>> = Vec::new();
+        while let Some(next) = needed.all.get(edges.len()) {
+            let mut read = Vec::new();
+            self.reads(next.node, next.value, &mut read);
+            edges.push(read.into_iter().map(|it| (needed.position(it), ())).collect());
+        }
+        for circle in shortest_cycles(&edges) {
+            let values: Vec<_> = circle.iter().map(|(at, ())| &needed.all[*at]).collect();
+            let Some((first, others)) = values.split_first() else { continue };
+            let message = "the value of a function needs itself";
+            let error = Diagnostic::error(Code::InvalidFunction, message).at(first.value.span());
+            let through = others.iter().map(|other| other.value.span());
+            let error = through.fold(error, |error, at| error.label(at, "through this value"));
+            let when: Vec<_> = values.iter().flat_map(|value| value.when.iter().copied()).collect();
+            let error = error.section("4.4.2").help("give one of them a value of its own");
+            self.report_when(&when, &[], error);
+        }
+    }
+
+    /// The value of a property of a node, if it is the same in all variants that have it.
+    fn needed(&self, id: NodeId, name: &str) -> Option<NeededValue<'c>> {
+        let node = self.graph.node(id);
+        let is_one = !is_selected(node) && !stands_for_several(node);
+        let holder: &NodeElement<'a> = self.graph.holder(node, "properties");
+        let all = holder.properties.iter().filter(|it| self.graph.element(**it).name == name);
+        let all: Vec<_> = all.copied().filter(|id| self.counts(*id)).collect();
+        let (value, when) = match all[..] {
+            _ if !is_one => return None,
+            [] => {
+                let properties = &self.types.effective(self.only_type(node.id)?).properties;
+                let definition = &properties.get(name)?.definition;
+                (definition.value.or(definition.default)?, vec![node.id])
+            }
+            [property] => {
+                let slot = self.graph.element(property).slot as usize;
+                let PropertyValue::Value(value) = self.graph.properties[slot].property.value else {
+                    return None;
+                };
+                (value, vec![node.id, property])
+            }
+            _ => return None,
+        };
+        v2_0::is_of(value.document()).then_some(NeededValue { node: id, value, when })
+    }
+
+    /// Collects what a value of a node needs for certain.
+    fn reads(&self, id: NodeId, value: Node<'c>, read: &mut Vec<NeededValue<'c>>) {
+        if let Some((call, steps)) = path_call(value) {
+            let is_property = call.function == Function::GetProperty;
+            return read.extend(self.read_at(id, &steps).filter(|_| is_property));
+        }
+        let called = v2_0::called(value).map(|(name, _)| name);
+        // Of these, one argument may decide.
+        let is_strict = |name: &&str| !["and", "or"].contains(name);
+        let is_needed = called.is_none_or(|name| {
+            BuiltIn::named(name).is_some_and(|it| it.value.is_some()) && is_strict(&name)
+        });
+        if is_needed {
+            let parts = value.items().chain(value.entries().map(|(_, part)| part));
+            parts.for_each(|part| self.reads(id, part, read));
+        }
+    }
+
+    /// The value that a path from a node leads to, if no variant changes the way.
+    fn read_at(&self, id: NodeId, steps: &[Node<'c>]) -> Option<NeededValue<'c>> {
+        let (start, steps) = steps.split_first()?;
+        let start = match start.as_str()? {
+            "SELF" => id,
+            name => NodeId(self.graph.element(self.graph.node_named(name)?.id).slot),
+        };
+        let kind = self.only_type(self.graph.node(start).id)?;
+        let from = PathStop::Node(ReachedNode { kind, template: Some(start) });
+        let end = self.follow(from, steps).ok().filter(|end| !end.is_list)?;
+        let PathStop::Node(ReachedNode { template: Some(node), .. }) = end.reached else {
+            return None;
+        };
+        // Relations may depend on the variant.
+        let is_constant = end.rest.len() == steps.len() || self.graph.template.is_plain();
+        let (property, nested) = end.rest.split_first().filter(|_| is_constant)?;
+        let mut found = self.needed(node, property.as_str()?)?;
+        for step in nested {
+            if v2_0::called(found.value).is_some() {
+                break;
+            }
+            found.value = match (found.value.kind(), step.scalar()) {
+                (NodeKind::Sequence, Some(Scalar::Int(index))) => {
+                    found.value.items().nth(usize::try_from(index).ok()?)?
+                }
+                (NodeKind::Mapping, _) => found.value.get(step.text()?)?,
+                _ => return None,
+            };
+        }
+        Some(found)
+    }
+}

@@ -1,0 +1,105 @@
+//! Checks whether the outputs of operations, notifications and workflows of TOSCA 2.0 fit the
+//! attributes that they go into (section 9.9).
+
+use super::super::checker::Checker;
+use super::kind::{Fit, KnownValue, ValueType};
+use super::path::PathStop;
+use super::target::{ConditionalValue, ReferredEntity};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::tosca::function::{Arguments, Call, Function, Name};
+use crate::tosca::value::Schema;
+use crate::tosca::{Named, OperationDefinition, Part, TypeId, v2_0};
+use crate::variability::element::ElementKind;
+use crate::variability::graph::{ElementId, NodeId};
+use cuvee_text::yaml::{Node, NodeKind};
+
+impl<'c> Checker<'c, '_> {
+    /// Checks an output of an operation of an element that has this type.
+    pub(in crate::validate) fn assigned_output(
+        &self,
+        (id, kind): (ElementId, TypeId),
+        when: &[ElementId],
+        operation: &Part<'_, OperationDefinition<'_>>,
+        output: Named<'_>,
+    ) {
+        let element = self.graph.element(id);
+        let own = match self.instance(self.types.definition(kind).family, kind) {
+            PathStop::Node(node) if element.kind == ElementKind::Node => {
+                PathStop::Node(super::ReachedNode { template: Some(NodeId(element.slot)), ..node })
+            }
+            own => own,
+        };
+        self.output_fits(own, when, output, self.output_type(Some(operation), output));
+    }
+
+    /// Checks an output of a workflow.
+    pub(in crate::validate) fn output_of_workflow(&self, output: Named<'_>) {
+        let kind = self.output_type(None, output);
+        self.output_fits(PathStop::Unknown, &[], output, kind);
+    }
+
+    /// Checks that an output of this type fits the attribute that it is mapped to.
+    pub(super) fn output_fits(
+        &self,
+        own: PathStop<'c>,
+        when: &[ElementId],
+        output: Named<'_>,
+        kind: Option<ValueType>,
+    ) {
+        let path = v2_0::output_mapping(output.value);
+        let Some(kind) = kind.filter(|_| v2_0::is_of(path.document())) else { return };
+        let given = KnownValue::Typed(kind);
+        for ConditionalValue { when: also, outcome } in self.attribute_at(own, path) {
+            // A path that leads nowhere is reported elsewhere.
+            let Ok(KnownValue::Typed(attribute)) = outcome else { continue };
+            if self.fit(&given, &attribute) == Fit::No {
+                let (name, given) = (output.name, self.shown(&given));
+                let attribute = self.described(&attribute);
+                let message =
+                    format!("the output `{name}` is {given}, and its attribute is {attribute}");
+                let error = Diagnostic::error(Code::InvalidValue, message).at(path.span());
+                let help = "map it to an attribute of its type, or change one of the types";
+                let error = error.rule(Rule::new(&TOSCA_2_0, "9.9")).help(help);
+                self.report_when(&[when, &also].concat(), &[], error);
+            }
+        }
+    }
+
+    /// The type of an output, as its own definition says or one that it refines.
+    pub(super) fn output_type(
+        &self,
+        operation: Option<&Part<'_, OperationDefinition<'_>>>,
+        output: Named<'_>,
+    ) -> Option<ValueType> {
+        let parts = std::iter::successors(operation, |part| part.refines.as_deref());
+        let all = parts.flat_map(|part| &part.definition.outputs);
+        let all = all.filter(|it| it.name == output.name).map(|it| it.value);
+        let mut all = std::iter::once(output.value).chain(all);
+        let own = all.find(|it| it.kind() == NodeKind::Mapping && it.get("type").is_some())?;
+        self.declared_type(&Schema::read(own, &mut Diagnostics::default()))
+    }
+
+    /// The attribute that a path leads to.
+    fn attribute_at<'n>(&self, own: PathStop<'c>, path: Node<'n>) -> Vec<ConditionalValue> {
+        let steps: Vec<_> = path.items().collect();
+        let Some(at) = steps.first().copied() else { return Vec::new() };
+        let Some(text) = at.as_str() else { return Vec::new() };
+        let entity = Name { text, at };
+        let arguments = Arguments::Path(entity, Vec::new());
+        let call = Call { node: path, function: Function::GetAttribute, arguments };
+        if text == "SELF" {
+            return vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))];
+        }
+        match self.entity(None, &call, entity) {
+            Ok(ReferredEntity::Element(id))
+                if matches!(
+                    self.graph.element(id).kind,
+                    ElementKind::Node | ElementKind::Relation
+                ) =>
+            {
+                self.asked_of(id, &call, &steps)
+            }
+            _ => Vec::new(),
+        }
+    }
+}
