@@ -8,6 +8,7 @@ use super::enrich;
 use super::expression::Evaluator;
 use super::find::{self, BestVariant, Optimum};
 use super::function::deployment::{self, DeploymentInputs};
+use super::function::fit::misfits;
 use super::function::scope::{Functions, Given, VariantScope};
 use super::graph::{Graph, NodeElement};
 use super::inputs::{InputMode, VariabilityPresets};
@@ -560,7 +561,9 @@ fn emitted<'p, 'a>(
     }
     let scope = VariantScope::new(graph, presence, &types, Given { inputs, expressions });
     let functions = Functions::new(&scope, EvaluatorState::default());
-    Ok((emit::emit(evaluator, presence, Some(functions), technologies)?, named))
+    let document = emit::emit(evaluator, presence, Some(functions), technologies)?;
+    let wrong = misfits(graph, presence, &types, &scope);
+    if wrong.is_empty() { Ok((document, named)) } else { Err(Diagnostics(wrong)) }
 }
 
 /// The technologies of present nodes.

@@ -1,0 +1,78 @@
+//! Checks whether the values that functions of TOSCA 2.0 give fit the properties and outputs that
+//! they are computed for.
+
+use super::scope::{Functions, VariantScope};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::topology::sensitive::told;
+use crate::tosca::evaluate::{EvaluatorState, FunctionScope};
+use crate::tosca::types::schemas::Schemas;
+use crate::tosca::value::{PropertyDefinition, check_value};
+use crate::tosca::{Types, v2_0};
+use crate::variability::graph::{ElementId, Graph};
+use crate::variability::presence::Presence;
+use crate::variability::template::PropertyValue;
+use cuvee_text::value::Value;
+use cuvee_text::yaml::Node;
+
+/// What is computed in a variant, and does not fit.
+pub(crate) fn misfits<'e>(
+    graph: &'e Graph<'_>,
+    presence: &Presence,
+    types: &'e Types<'e>,
+    scope: &VariantScope<'e, '_>,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if !v2_0::is_of(graph.template.root.document()) {
+        return found;
+    }
+    let mut functions = Functions::new(scope, EvaluatorState::default());
+    let schemas = Schemas::new(types);
+    let mut check =
+        |value: Node<'_>, site: Option<ElementId>, definition: &PropertyDefinition<'_>| {
+            let Some(schema) = definition.expected().filter(|_| calls(value)) else { return };
+            let result = functions.replaced(value, site);
+            if is_known(&result) {
+                let wrong = check_value(&result, schema, &schemas).diagnostics.into_iter();
+                let wrong = wrong.filter(|found| found.severity == Severity::Error);
+                let wrong = wrong.map(|found| {
+                    let message = format!("what is computed does not fit: {}", found.message);
+                    found.with_message(message).at(value.span())
+                });
+                found.extend(told(wrong.collect(), definition, types, "what is computed"));
+            }
+        };
+    for property in graph.properties.iter().filter(|property| presence.is(property.id)) {
+        let (element, owner) = (graph.element(property.id), graph.element(property.id).container);
+        let kind = owner.and_then(|owner| scope.type_of(owner)).map(|kind| types.effective(kind));
+        let part = kind.and_then(|kind| kind.properties.get(element.name));
+        if let (PropertyValue::Value(value), Some(part)) = (property.property.value, part) {
+            check(value, owner, &part.definition);
+        }
+    }
+    for output in graph.outputs.iter().filter(|output| presence.is(output.id)) {
+        let declared = &output.parameter.declared;
+        let definition = declared.parameter_definition(&mut Diagnostics::default());
+        if let Some(value) = definition.value {
+            check(value, None, &definition);
+        }
+    }
+    found
+}
+
+/// Whether a value calls functions of TOSCA 2.0.
+fn calls(value: Node<'_>) -> bool {
+    let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
+    v2_0::called(value).is_some() || parts.any(calls)
+}
+
+/// Whether no function is left in a value.
+fn is_known(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !text.starts_with('$'),
+        Value::List(items) => items.iter().all(is_known),
+        Value::Map(entries) => {
+            entries.iter().all(|(key, value)| !key.starts_with('$') && is_known(value))
+        }
+        _ => true,
+    }
+}
