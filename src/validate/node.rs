@@ -6,7 +6,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::Family;
 use crate::tosca::shape::NODE;
-use crate::tosca::value::function;
+use crate::tosca::value::{Primitive, function};
 use crate::tosca::{requirement, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::shape;
@@ -68,9 +68,11 @@ impl<'a> Checker<'_, 'a> {
                 && requirement::count(*it).is_none()
                 && function(*it).is_none()
         };
-        if let Some(count) = body.get("instance_count").filter(is_wrong) {
+        let Some(count) = body.get("instance_count") else { return };
+        if is_wrong(&count) {
             self.wrong(&[id], count, "count", "a natural number", NODE.section);
         }
+        self.expects_one(&[id], count, Primitive::Integer);
     }
 
     /// The node template that a node template copies.

@@ -78,6 +78,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.mapped(mapping, &schema.attributes, kind, "attribute", "3.8.9.1");
             }
             self.attribute_mapping(mapping);
+            if let ([name], Some(definition)) =
+                (mapping.path(), self.attribute(kind, mapping.named.name))
+            {
+                self.mapped_output_fits(*name, definition);
+            }
         }
         let effective = self.types.effective(kind);
         for mapping in &substitution.part_properties {

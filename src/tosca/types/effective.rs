@@ -140,6 +140,7 @@ pub(super) fn effective<'a>(
     effective.valid_ends = refining.valid_ends(definition, effective.valid_ends.as_ref());
     effective.schema = refining.data_type(&definition.schema, &effective.schema);
     refining.outputs(definition, &effective);
+    refining.triggers(&definition.triggers);
     effective.diagnostics = refining.diagnostics;
     effective
 }

@@ -40,6 +40,21 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
+    /// Reports triggers of a policy type that change inherited ones (TOSCA 2.0, section 16.3).
+    pub(super) fn triggers(&mut self, own: &[Named<'a>]) {
+        for trigger in own.iter().filter(|it| v2_0::is_of(it.key.document())) {
+            let inherited = self.types.chain(self.owner).skip(1);
+            let mut inherited = inherited.flat_map(|id| &self.types.definition(id).triggers);
+            let before = inherited.find(|before| before.name == trigger.name);
+            let is_other = |it: &&Named<'a>| it.value.to_value() != trigger.value.to_value();
+            if let Some(before) = before.filter(is_other) {
+                let message = format!("the trigger `{}` is inherited and stays", trigger.name);
+                let rule = Rule::new(&TOSCA_2_0, "16.3");
+                self.loosened(trigger.key, message, before.key, "it is defined here", rule);
+            }
+        }
+    }
+
     /// The relationship types that may lead to a capability (TOSCA 2.0, section 8.2).
     pub(super) fn relationships(
         &mut self,

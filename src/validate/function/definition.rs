@@ -57,7 +57,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn defined_by(&self, kind: TypeId, place: DefinedIn<'c>) {
         let (own, all) = (self.types.definition(kind), self.types.effective(kind));
         let itself = Schema { kind: Some(own.key), ..Schema::of(own.name) };
-        self.validations(place, &own.schema, self.declared_type(&itself));
+        self.validations(place, &own.schema, &itself);
         self.properties_in(place, &own.properties, &definitions(&all.properties));
         self.properties_in(place, &own.attributes, &definitions(&all.attributes));
         for capability in &own.capabilities {
@@ -148,7 +148,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             for value in [own.default, own.value].into_iter().flatten() {
                 self.value_in(place, value, known.expected());
             }
-            self.validations(place, &own.schema, self.declared_type(&known.schema));
+            self.validations(place, &own.schema, &known.schema);
         }
     }
 
@@ -185,23 +185,28 @@ impl<'c, 'a> Checker<'c, 'a> {
         for input in &self.graph.inputs {
             let declared = &input.parameter.declared;
             let schema = declared.parameter_definition(&mut Diagnostics::default()).schema;
-            self.validations(place, &schema, self.declared_type(&schema));
+            self.validations(place, &schema, &schema);
         }
     }
 
-    /// Checks the validation clauses of a schema, in which `$value` is of this type.
-    fn validations(&self, place: DefinedIn<'c>, own: &Schema<'_>, value: Option<ValueType>) {
+    /// Checks the validation clauses of a schema, which may refine what is known of it.
+    fn validations(&self, place: DefinedIn<'c>, own: &Schema<'_>, known: &Schema<'_>) {
+        let value = self.declared_type(known);
         let ask = |node| self.asked_in(place, node);
         let truth = ValueType::of(Primitive::Boolean);
         for clause in &own.validations {
             let expression = Expression { when: &[], value: value.as_ref(), ask: &ask };
-            let name = v2_0::called(*clause).map_or("", |(name, _)| name);
             // What is never true or false is reported with the keyname.
-            let may_be = BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth);
+            let may_be = v2_0::called(*clause)
+                .is_some_and(|(name, _)| BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth));
             self.gives(expression, *clause, may_be.then_some(&truth));
         }
-        for part in [&own.key_schema, &own.entry_schema].into_iter().flatten() {
-            self.validations(place, part, self.declared_type(part));
+        let keys =
+            own.key_schema.as_ref().zip(known.key_schema.as_ref().or(own.key_schema.as_ref()));
+        let entries = own.entry_schema.as_ref();
+        let entries = entries.zip(known.entry_schema.as_ref().or(entries));
+        for (own, known) in keys.into_iter().chain(entries) {
+            self.validations(place, own, known);
         }
     }
 
@@ -287,8 +292,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         properties: &Parts<'c, PropertyDefinition<'c>>,
     ) {
         for definition in definitions(properties) {
-            let value = definition.value.or(definition.default);
-            let Some(value) = value.filter(|value| v2_0::is_of(value.document())) else { continue };
+            let Some(value) = taken(definition).filter(|value| calls(*value)) else { continue };
             let ask = |node| {
                 let (call, steps) = path_call(node)?;
                 let is_own = steps.first().is_some_and(|start| start.as_str() == Some("SELF"));
@@ -296,18 +300,15 @@ impl<'c, 'a> Checker<'c, 'a> {
                     vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))]
                 })
             };
-            if !calls(value) {
-                continue;
-            }
             let all = self.graph.holder(node, "properties").properties.iter().copied();
             let is_named = |id: &ElementId| self.graph.element(*id).name == definition.named.name;
             let unless: Vec<_> = all.filter(is_named).collect();
-            self.taken(&ask, value, &mut |error| self.report_when(when, &unless, error));
+            self.wrong_paths(&ask, value, &mut |error| self.report_when(when, &unless, error));
         }
     }
 
     /// Visits what is wrong with the paths in a value.
-    fn taken<'n>(
+    fn wrong_paths<'n>(
         &self,
         ask: &dyn Fn(Node<'n>) -> Option<Vec<ConditionalValue>>,
         value: Node<'n>,
@@ -317,7 +318,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some(answers) => answers.into_iter().filter_map(|it| it.outcome.err()).for_each(visit),
             None => {
                 let parts = value.items().chain(value.entries().map(|(_, part)| part));
-                parts.for_each(|part| self.taken(ask, part, visit));
+                parts.for_each(|part| self.wrong_paths(ask, part, visit));
             }
         }
     }
@@ -328,6 +329,12 @@ const WORDS: [&str; 4] = ["SELF", "SOURCE", "TARGET", "HOST"];
 
 /// The words for steps of a path.
 const STEPS: [&str; 4] = ["RELATIONSHIP", "CAPABILITY", "SOURCE", "TARGET"];
+
+/// The value that a template takes from the definition of a property. Nobody takes the default of
+/// one that is not required (section 9.8).
+pub(super) fn taken<'d>(definition: &PropertyDefinition<'d>) -> Option<Node<'d>> {
+    definition.value.or(definition.default.filter(|_| definition.is_required()))
+}
 
 /// Whether functions are called in a value.
 pub(super) fn calls(value: Node<'_>) -> bool {

@@ -18,7 +18,7 @@ use super::v2_0::DeclaredFunctions;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::v2_0::function::BuiltIn;
-use crate::tosca::value::{Undecided, UndecidedReason, function, function_not_map};
+use crate::tosca::value::{Primitive, Undecided, UndecidedReason, function, function_not_map};
 use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
@@ -78,6 +78,16 @@ impl<'c, 'a> Checker<'c, 'a> {
             .or_default()
             .push(expected);
         true
+    }
+
+    /// Records that a call of TOSCA 2.0 is expected to give a value of this type.
+    pub(super) fn expects_one(&self, when: &[ElementId], call: Node<'_>, primitive: Primitive) {
+        if v2_0::is_of(call.document()) && function(call).is_some() {
+            let kind = Some(ValueType::of(primitive));
+            let mut expected = self.functions.expected.borrow_mut();
+            let at_place = expected.entry(call.span()).or_default();
+            at_place.push(Expected { when: when.to_vec(), kind });
+        }
     }
 
     /// Reports calls with a wrong operand in a value of no declared type, where a map with the name

@@ -8,7 +8,7 @@ use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::value::Schema;
-use crate::tosca::{Named, OperationDefinition, Part, TypeId, v2_0};
+use crate::tosca::{Named, OperationDefinition, Part, PropertyDefinition, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeId};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -36,6 +36,33 @@ impl<'c> Checker<'c, '_> {
     pub(in crate::validate) fn output_of_workflow(&self, output: Named<'_>) {
         let kind = self.output_type(None, output);
         self.output_fits(PathStop::Unknown, &[], output, kind);
+    }
+
+    /// Checks that outputs of this name fit the attribute that a substitution maps them to (section
+    /// 15.3).
+    pub(in crate::validate) fn mapped_output_fits(
+        &self,
+        name: Node<'_>,
+        attribute: &PropertyDefinition<'_>,
+    ) {
+        let Some(kind) = self.declared_type(&attribute.schema) else { return };
+        for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
+            let declared = &output.parameter.declared;
+            let own = declared.parameter_definition(&mut Diagnostics::default());
+            let Some(own) = self.declared_type(&own.schema).map(KnownValue::Typed) else {
+                continue;
+            };
+            let is_meant = v2_0::is_of(name.document()) && Some(declared.name) == name.text();
+            if is_meant && self.fit(&own, &kind) == Fit::No {
+                let (own, kind) = (self.shown(&own), self.described(&kind));
+                let message =
+                    format!("the output `{}` is {own}, and its attribute is {kind}", declared.name);
+                let error = Diagnostic::error(Code::IncompatibleType, message).at(name.span());
+                let error =
+                    error.label(attribute.named.key.span(), "the attribute is defined here");
+                self.report_when(&[output.id], &[], error.rule(Rule::new(&TOSCA_2_0, "15.3")));
+            }
+        }
     }
 
     /// Checks that an output of this type fits the attribute that it is mapped to.

@@ -5,7 +5,7 @@ use super::super::checker::Checker;
 use crate::tosca::requirement;
 use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::tosca::v2_0;
-use crate::tosca::value::function;
+use crate::tosca::value::{Primitive, function};
 use crate::variability::graph::{ElementId, RelationElement};
 use crate::variability::template::shape;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -28,6 +28,12 @@ impl<'a> Checker<'_, 'a> {
         }
         if let Some(occurrences) = value.get("occurrences") {
             self.occurrences(&when, occurrences, section);
+        }
+        let expected = [("optional", Primitive::Boolean), ("count", Primitive::Integer)];
+        for (keyname, primitive) in expected {
+            if let Some(call) = value.get(keyname) {
+                self.expects_one(&when, call, primitive);
+            }
         }
         let is_no_truth = |it: &Node<'_>| it.as_bool().is_none() && function(*it).is_none();
         if let Some(optional) = value.get("optional").filter(is_no_truth) {
