@@ -249,7 +249,9 @@ pub(crate) fn validate_library(
 fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);
     diagnostics.sort_by(|a, b| {
-        (place(a), a.rule.is_none(), &a.message).cmp(&(place(b), b.rule.is_none(), &b.message))
+        let [one, other] = [a, b].map(|it| (place(it), it.rule.is_none(), &it.message));
+        // What is an error in some variants is no warning only.
+        one.cmp(&other).then(b.severity.cmp(&a.severity))
     });
     // The resolver and the type system may notice the same error. The latter knows the section of
     // the specification; the former may have better help. A key is wrong only once.

@@ -120,7 +120,12 @@ fn definitions_of_tosca_1_0_are_judged_in_their_lines() {
 /// The same for TOSCA 2.0.
 #[test]
 fn files_of_tosca_2_0_are_judged_in_their_lines() {
-    are_judged_in_their_lines("version-2", &["valid", "allowed", "computed-allowed", "computed-lib", "profile"], " #", "");
+    are_judged_in_their_lines(
+        "version-2",
+        &["valid", "allowed", "computed-allowed", "computed-lib", "profile"],
+        " #",
+        "",
+    );
 }
 
 /// Judges the fixtures of a directory, of which nothing is reported in these. Where messages are

@@ -219,8 +219,7 @@ impl Checker<'_, '_> {
             }
             return None;
         };
-        let schema = Schema::read(signature.get("result")?, &mut Diagnostics::default());
-        let known = KnownValue::Typed(self.declared_type(&schema)?);
+        let known = KnownValue::Typed(self.type_in(signature.get("result")?)?);
         Some(ConditionalValue::always(Ok(known)))
     }
 
@@ -234,13 +233,18 @@ impl Checker<'_, '_> {
         let (_, schemas) = taken(signature);
         let all = call.given.iter().zip(call.arguments).zip(each(&schemas));
         all.filter(|((_, at), _)| called(**at).is_some()).find_map(|((given, _), schema)| {
-            let schema = Schema::read(schema, &mut Diagnostics::default());
-            let kind = self.declared_type(&schema)?;
+            let kind = self.type_in(schema)?;
             let (known, when) = only(given)?;
             let (wanted, given) = (self.described(&kind), self.shown(known));
             (self.fit(known, &kind) == Fit::No)
                 .then(|| (format!("expected {wanted}, got {given}"), when.to_vec()))
         })
+    }
+
+    /// The type that a schema in a signature names.
+    fn type_in(&self, schema: Node<'_>) -> Option<ValueType> {
+        schema.as_str().map(|_| schema).or_else(|| schema.get("type"))?;
+        self.declared_type(&Schema::read(schema, &mut Diagnostics::default()))
     }
 
     /// The kinds of what may be there.

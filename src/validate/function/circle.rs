@@ -3,7 +3,7 @@
 use super::super::capability::is_selected;
 use super::super::checker::Checker;
 use super::super::judged::stands_for_several;
-use super::definition::{calls, taken};
+use super::definition::taken;
 use super::path::{PathStop, ReachedNode, path_call};
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::topology::cycle::shortest_cycles;
@@ -53,7 +53,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let own = node.properties.iter().map(|&property| self.graph.element(property).name);
             let kind = self.only_type(node.id).map(|kind| &self.types.effective(kind).properties);
             let is_computed = |part: &&Arc<Part<'_, PropertyDefinition<'_>>>| {
-                taken(&part.definition).is_some_and(calls)
+                taken(&part.definition).is_some_and(v2_0::calls)
             };
             let defined = kind.into_iter().flat_map(|all| all.values()).filter(is_computed);
             for name in own.chain(defined.map(|part| part.named.name)) {

@@ -154,7 +154,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks the calls in a value, and whether what they give fits.
     fn value_in(&self, place: DefinedIn<'c>, value: Node<'c>, expected: Option<&Schema<'c>>) {
-        if !calls(value) {
+        if !v2_0::calls(value) {
             return;
         }
         let ask = |node| self.asked_in(place, node);
@@ -292,7 +292,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         properties: &Parts<'c, PropertyDefinition<'c>>,
     ) {
         for definition in definitions(properties) {
-            let Some(value) = taken(definition).filter(|value| calls(*value)) else { continue };
+            let Some(value) = taken(definition).filter(|value| v2_0::calls(*value)) else {
+                continue;
+            };
             let ask = |node| {
                 let (call, steps) = path_call(node)?;
                 let is_own = steps.first().is_some_and(|start| start.as_str() == Some("SELF"));
@@ -334,10 +336,4 @@ const STEPS: [&str; 4] = ["RELATIONSHIP", "CAPABILITY", "SOURCE", "TARGET"];
 /// one that is not required (section 9.8).
 pub(super) fn taken<'d>(definition: &PropertyDefinition<'d>) -> Option<Node<'d>> {
     definition.value.or(definition.default.filter(|_| definition.is_required()))
-}
-
-/// Whether functions are called in a value.
-pub(super) fn calls(value: Node<'_>) -> bool {
-    let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
-    v2_0::is_of(value.document()) && (v2_0::called(value).is_some() || parts.any(calls))
 }

@@ -32,6 +32,9 @@ impl<'a> Checker<'_, 'a> {
                 self.report(relation.id, error.rule(Rule::new(&TOSCA_2_0, "8.7.1")).help(help));
             }
         }
+        if let (Some(node), Some(capability)) = (target, body.get("capability")) {
+            self.for_existing(relation, node, capability);
+        }
         let wrong = match (named.filter(is_list), target) {
             (Some(list), target) => self.indexed(list, target, count).map(|why| (list, why)),
             (None, Some(node)) => named.zip(few(node, count)),
@@ -40,6 +43,30 @@ impl<'a> Checker<'_, 'a> {
         if let Some((at, message)) = wrong {
             let error = Diagnostic::error(Code::InvalidTemplate, message).at(at.span());
             self.report(relation.id, error.rule(Rule::new(&TOSCA_2_0, "8.7.1")));
+        }
+    }
+
+    /// Reports a relation to a capability that permits only relations from existing nodes (section
+    /// 8.4).
+    fn for_existing(
+        &self,
+        relation: &RelationElement<'a>,
+        target: &NodeElement<'a>,
+        capability: Node<'a>,
+    ) {
+        let name = capability.text().unwrap_or_default();
+        let all = self.graph.holder(target, "capabilities").template.declared.value;
+        let all = all.get("capabilities");
+        let Some(said) = all.and_then(|all| all.get(name)?.get("directives")) else { return };
+        let words = said.items().filter_map(Node::text);
+        let is_existing = has_directive(self.graph.node(relation.source), Directive::Select);
+        if PermittedEnds::of(words) == PermittedEnds::External && !is_existing {
+            let message =
+                format!("the capability `{name}` takes only relations from existing nodes");
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(capability.span());
+            let error = error.label(said.span(), "it says so here");
+            let help = "permit `internal` under `directives`";
+            self.report(relation.id, error.rule(Rule::new(&TOSCA_2_0, "8.4")).help(help));
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn misfits<'e>(
     let schemas = Schemas::new(types);
     let mut check =
         |value: Node<'_>, site: Option<ElementId>, definition: &PropertyDefinition<'_>| {
-            let Some(schema) = definition.expected().filter(|_| calls(value)) else { return };
+            let Some(schema) = definition.expected().filter(|_| v2_0::calls(value)) else { return };
             let result = functions.replaced(value, site);
             if is_known(&result) {
                 let wrong = check_value(&result, schema, &schemas).diagnostics.into_iter();
@@ -57,12 +57,6 @@ pub(crate) fn misfits<'e>(
         }
     }
     found
-}
-
-/// Whether a value calls functions of TOSCA 2.0.
-fn calls(value: Node<'_>) -> bool {
-    let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
-    v2_0::called(value).is_some() || parts.any(calls)
 }
 
 /// Whether no function is left in a value.
