@@ -13,10 +13,8 @@ pub(crate) struct BuiltIn {
     pub name: &'static str,
     /// Its arguments, for people.
     pub takes: &'static str,
-    /// The kinds of its arguments, as letters for [`ValueKinds::taken`]; the last one holds for all
+    /// The kinds of its arguments, as letters for `ValueKinds::taken`; the last one holds for all
     /// others.
-    ///
-    /// [`ValueKinds::taken`]: super::kinds::ValueKinds::taken
     pub kinds: &'static str,
     /// The least number of arguments.
     pub least: usize,

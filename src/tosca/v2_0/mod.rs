@@ -7,7 +7,6 @@
 
 pub(crate) mod function;
 pub(crate) mod grammar;
-pub(crate) mod kinds;
 mod told;
 
 pub(crate) use told::tell;

@@ -8,14 +8,13 @@ use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::v2_0::called;
 use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate};
-use crate::tosca::v2_0::kinds::ValueKinds;
-use crate::tosca::value::{Primitive, Schema};
+use crate::tosca::value::{Primitive, Schema, ValueKinds};
 use crate::variability::graph::ElementId;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 
 /// An expression, and who answers the calls in it that ask for something.
 #[derive(Clone, Copy)]
-pub(super) struct Expression<'s, 'n> {
+pub(super) struct JudgedExpression<'s, 'n> {
     /// The elements that have to be there.
     pub when: &'s [ElementId],
     /// What `$value` is.
@@ -36,7 +35,7 @@ impl Checker<'_, '_> {
     /// The possible results of an expression, in which all calls are checked.
     pub(super) fn judged<'n>(
         &self,
-        expression: Expression<'_, 'n>,
+        expression: JudgedExpression<'_, 'n>,
         node: Node<'n>,
     ) -> Vec<ConditionalValue> {
         if let Some(answers) = (expression.ask)(node) {
@@ -68,7 +67,11 @@ impl Checker<'_, '_> {
     }
 
     /// The type of `$value`, or of a part of it.
-    fn part_of_value(&self, expression: Expression<'_, '_>, path: &[Node<'_>]) -> ConditionalValue {
+    fn part_of_value(
+        &self,
+        expression: JudgedExpression<'_, '_>,
+        path: &[Node<'_>],
+    ) -> ConditionalValue {
         let known = self.part(expression.value.cloned(), path).unwrap_or_else(|error| {
             // A type that derives from this one may have the property.
             if error.code != Code::UnknownProperty {
@@ -83,7 +86,7 @@ impl Checker<'_, '_> {
     /// Checks that a function of TOSCA itself takes the arguments that it is given.
     fn takes_given(
         &self,
-        expression: Expression<'_, '_>,
+        expression: JudgedExpression<'_, '_>,
         call: &AppliedCall<'_, '_>,
         function: &BuiltIn,
     ) {
@@ -114,7 +117,7 @@ impl Checker<'_, '_> {
     }
 
     /// Warns of comparisons of values that are never of one type (section 10.2.2.2).
-    fn compares(&self, expression: Expression<'_, '_>, call: &AppliedCall<'_, '_>) {
+    fn compares(&self, expression: JudgedExpression<'_, '_>, call: &AppliedCall<'_, '_>) {
         let ([one, other], [_, right]) = (call.given, call.arguments) else { return };
         let items: Vec<_> = match call.name {
             "valid_values" | "in_range" => {
@@ -138,7 +141,7 @@ impl Checker<'_, '_> {
 
     fn compares_with(
         &self,
-        expression: Expression<'_, '_>,
+        expression: JudgedExpression<'_, '_>,
         call: &AppliedCall<'_, '_>,
         ones: &[ConditionalValue],
         (at, other, when): (Node<'_>, &KnownValue, &[ElementId]),
@@ -202,7 +205,7 @@ impl Checker<'_, '_> {
     /// Checks a call of a function that files declare, and says what it gives.
     fn custom(
         &self,
-        expression: Expression<'_, '_>,
+        expression: JudgedExpression<'_, '_>,
         call: &AppliedCall<'_, '_>,
         signatures: &[Node<'_>],
     ) -> Option<ConditionalValue> {

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A value of a property of a node, or a part of it.
-struct NeededValue<'n> {
+struct CircleValue<'n> {
     node: NodeId,
     value: Node<'n>,
     /// The elements without which it is another one.
@@ -27,14 +27,14 @@ struct NeededValue<'n> {
 
 /// The values that need each other.
 #[derive(Default)]
-struct NeededValues<'n> {
-    all: Vec<NeededValue<'n>>,
+struct CircleValues<'n> {
+    all: Vec<CircleValue<'n>>,
     known: FxHashMap<(u32, Span), usize>,
 }
 
-impl<'n> NeededValues<'n> {
+impl<'n> CircleValues<'n> {
     /// The position of a value, which is added if it is new.
-    fn position(&mut self, needed: NeededValue<'n>) -> usize {
+    fn position(&mut self, needed: CircleValue<'n>) -> usize {
         let next = self.all.len();
         let position = *self.known.entry((needed.node.0, needed.value.span())).or_insert(next);
         if position == next {
@@ -47,7 +47,7 @@ impl<'n> NeededValues<'n> {
 impl<'c, 'a> Checker<'c, 'a> {
     /// Reports values of properties that need themselves.
     pub(super) fn circles(&self) {
-        let mut needed = NeededValues::default();
+        let mut needed = CircleValues::default();
         for (slot, node) in self.graph.nodes.iter().enumerate() {
             let Some(id) = u32::try_from(slot).ok().map(NodeId) else { continue };
             let own = node.properties.iter().map(|&property| self.graph.element(property).name);
@@ -82,7 +82,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The value of a property of a node, if it is the same in all variants that have it.
-    fn needed(&self, id: NodeId, name: &str) -> Option<NeededValue<'c>> {
+    fn needed(&self, id: NodeId, name: &str) -> Option<CircleValue<'c>> {
         let node = self.graph.node(id);
         let is_one = !is_selected(node) && !stands_for_several(node);
         let holder: &NodeElement<'a> = self.graph.holder(node, "properties");
@@ -103,11 +103,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             _ => return None,
         };
-        v2_0::is_of(value.document()).then_some(NeededValue { node: id, value, when })
+        v2_0::is_of(value.document()).then_some(CircleValue { node: id, value, when })
     }
 
     /// Collects what a value of a node needs for certain.
-    fn reads(&self, id: NodeId, value: Node<'c>, read: &mut Vec<NeededValue<'c>>) {
+    fn reads(&self, id: NodeId, value: Node<'c>, read: &mut Vec<CircleValue<'c>>) {
         if let Some((call, steps)) = path_call(value) {
             let is_property = call.function == Function::GetProperty;
             return read.extend(self.read_at(id, &steps).filter(|_| is_property));
@@ -125,7 +125,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The value that a path from a node leads to, if no variant changes the way.
-    fn read_at(&self, id: NodeId, steps: &[Node<'c>]) -> Option<NeededValue<'c>> {
+    fn read_at(&self, id: NodeId, steps: &[Node<'c>]) -> Option<CircleValue<'c>> {
         let (start, steps) = steps.split_first()?;
         let start = match start.as_str()? {
             "SELF" => id,

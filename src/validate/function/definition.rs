@@ -7,7 +7,7 @@
 
 use super::super::capability::is_selected;
 use super::super::checker::Checker;
-use super::applied::Expression;
+use super::applied::JudgedExpression;
 use super::kind::{Fit, KnownValue, ValueType};
 use super::path::{PathStop, ReachedNode, ReachedRelationship, path_call};
 use super::target::ConditionalValue;
@@ -158,7 +158,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         }
         let ask = |node| self.asked_in(place, node);
-        let expression = Expression { when: &[], value: None, ask: &ask };
+        let expression = JudgedExpression { when: &[], value: None, ask: &ask };
         let Some(schema) = expected else { return drop(self.judged(expression, value)) };
         for open in check_value(value, schema, &self.schemas).undecided {
             if matches!(open.reason, UndecidedReason::Function(_)) {
@@ -169,7 +169,12 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks a call, and that it gives a value of a type.
-    fn gives<'n>(&self, expression: Expression<'_, 'n>, call: Node<'n>, kind: Option<&ValueType>) {
+    fn gives<'n>(
+        &self,
+        expression: JudgedExpression<'_, 'n>,
+        call: Node<'n>,
+        kind: Option<&ValueType>,
+    ) {
         for ConditionalValue { when, outcome } in self.judged(expression, call) {
             if let (Ok(known), Some(kind)) = (outcome, kind)
                 && self.fit(&known, kind) == Fit::No
@@ -195,7 +200,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let ask = |node| self.asked_in(place, node);
         let truth = ValueType::of(Primitive::Boolean);
         for clause in &own.validations {
-            let expression = Expression { when: &[], value: value.as_ref(), ask: &ask };
+            let expression = JudgedExpression { when: &[], value: value.as_ref(), ask: &ask };
             // What is never true or false is reported with the keyname.
             let may_be = v2_0::called(*clause)
                 .is_some_and(|(name, _)| BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth));

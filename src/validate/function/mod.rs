@@ -23,7 +23,7 @@ use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
-use applied::Expression;
+use applied::JudgedExpression;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use kind::{Fit, KnownValue, ValueType};
@@ -231,7 +231,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some(self.answered(site, &call, answers))
         };
         if ask(value).is_none() {
-            let expression = Expression { when: &[site.from], value: None, ask: &ask };
+            let expression = JudgedExpression { when: &[site.from], value: None, ask: &ask };
             let answers = self.judged(expression, value);
             self.fits_expected(site, value, &answers, &|fit| fit == Fit::No);
         }

@@ -1,7 +1,7 @@
 //! Follows paths of TOSCA 2.0 (section 10.3) by the types of what they lead to.
 
 use super::super::checker::Checker;
-use super::applied::Expression;
+use super::applied::JudgedExpression;
 use super::kind::{KnownValue, ValueType};
 use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
@@ -158,7 +158,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             Some(answers)
         };
-        self.judged(Expression { when: &[], value: None, ask: &ask }, expression);
+        self.judged(JudgedExpression { when: &[], value: None, ask: &ask }, expression);
     }
 
     /// The value that a call asks for, from where its path starts.

@@ -1,6 +1,6 @@
 //! The kinds of values that the functions of TOSCA 2.0 take as arguments (section 10.2).
 
-use crate::tosca::value::Primitive;
+use super::Primitive;
 
 /// A set of kinds of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
