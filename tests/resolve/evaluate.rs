@@ -93,6 +93,39 @@ fn error(resolver: &Resolver) -> (Diagnostic, String) {
     (diagnostics[0].clone(), diagnostics[0].one_line(&sources))
 }
 
+/// What is computed fits its place in files of TOSCA 2.0; in those of version 1.3 nothing is said.
+#[test]
+fn values_fit_where_they_stand() {
+    const BOXES: &str = "
+tosca_definitions_version: tosca_2_0
+node_types:
+  Box: {properties: {small: {type: integer, validation: {$less_than: [$value, 3]}}, texts: {type: list, entry_schema: string, default: []}}}
+service_template:
+  inputs: {some: {type: integer, default: 2}, more: {type: integer, default: 7}, any: {}}
+  node_templates:
+    box: {type: Box, properties: PROPERTIES}
+  outputs: {last: {type: integer, value: {$get_property: [box, small]}}}
+";
+    let boxes = |properties: &str| {
+        let text = BOXES.replace("PROPERTIES", properties);
+        Resolver::from_text("boxes.yaml", text).evaluate_functions()
+    };
+    assert!(boxes("{small: {$get_input: some}}").resolve().is_ok());
+    // What is not known yet, or is written so, is not judged here.
+    assert!(boxes("{small: {$get_attribute: [SELF, small]}}").resolve().is_ok());
+    assert!(boxes("{small: 7, texts: [{$undeclared: [x]}]}").resolve().is_ok());
+    let (_, line) = error(&boxes("{small: {$get_input: more}}"));
+    assert_eq!(
+        line,
+        "boxes.yaml:8:42: error[violated-constraint]: what is computed does not fit: `7` violates `{$less_than: [$value, 3]}`"
+    );
+    let (_, line) = error(&boxes("{small: 1, texts: [a, {$get_input: more}]}"));
+    assert_eq!(
+        line,
+        "boxes.yaml:8:52: error[invalid-value]: what is computed does not fit: expected a string, got a number `7` in it"
+    );
+}
+
 #[test]
 fn inputs_are_needed_only_by_what_is_evaluated() {
     assert!(shop("{get_input: [names, 0]}").resolve().is_ok());
