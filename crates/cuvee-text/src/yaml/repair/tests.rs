@@ -1,9 +1,7 @@
 //! Tests repairing as texts are typed.
 
 use super::*;
-use crate::source::SourceMap;
 use crate::yaml::{Document, Node};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 fn repaired(text: &str) -> String {
@@ -84,15 +82,14 @@ fn examples() -> Vec<PathBuf> {
     found
 }
 
-/// The scalars of a document that lie in none of the lines, each with its place.
-fn scalars(
-    document: &Document,
-    place: &dyn Fn(usize) -> Option<usize>,
-) -> HashSet<(usize, String)> {
-    fn walk(node: Node<'_>, found: &mut Vec<(usize, String)>) {
+/// A scalar, and where it stands.
+type Scalar<'d> = (Range<usize>, &'d str);
+
+fn scalars(document: &Document) -> Vec<Scalar<'_>> {
+    fn walk<'d>(node: Node<'d>, found: &mut Vec<Scalar<'d>>) {
+        let span = node.span();
         match node.text() {
-            Some("") => {}
-            Some(text) => found.push((node.span().start as usize, text.to_owned())),
+            Some(text) => found.push((span.start as usize..span.end as usize, text)),
             None => {
                 for (key, value) in node.entries() {
                     walk(key, found);
@@ -104,83 +101,80 @@ fn scalars(
     }
     let mut found = Vec::new();
     walk(document.root(), &mut found);
-    found.into_iter().filter_map(|(at, text)| Some((place(at)?, text))).collect()
+    found
 }
-
-/// One of so many prefixes of a line is looked at; which ones depends on the line. All of them take
-/// four times as long.
-const EVERY: usize = 4;
 
 /// Every prefix of every line of every example leads to a tree, and what lies outside of the
 /// repaired lines is where it is in the whole text.
 #[test]
 fn every_state_of_typing_has_a_tree() {
-    let limits = Limits::default();
-    let mut states = 0;
-    for path in examples() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let sources = SourceMap::default();
-        let file = sources.add(&path, text.as_str());
-        let Ok(whole) = parse(file, text.as_str().into(), &limits) else { continue };
-        let mut start = 0;
-        for (number, line) in text.split('\n').enumerate() {
-            let end = start + line.len();
-            for (at, _) in line.char_indices().skip(number % EVERY).step_by(EVERY) {
-                let cursor = start + at;
-                let typed = format!("{}{}", &text[..cursor], &text[end..]);
-                let Some(repaired) = repair(&typed, cursor, &limits) else {
-                    panic!("{}: no tree for {:?}", path.display(), &typed[start..cursor]);
-                };
-                states += 1;
-                if !repaired.edits.is_empty() {
-                    check_places(&whole, &typed, &repaired, (start, cursor, end));
-                }
-            }
-            start = end + 1;
-        }
-    }
-    assert!(states > 60_000 / EVERY, "{states}");
+    let texts: Vec<_> =
+        examples().iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // Of each text, every thread types some lines.
+    let run = |thread| texts.iter().map(|text| typed_states(text, (thread, threads))).sum();
+    let states: usize = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
+        runs.into_iter().map(|run| -> usize { run.join().unwrap() }).sum()
+    });
+    assert!(states > 60_000, "{states}");
 }
 
-/// Where the last scalar ends that starts in a range.
-fn rest_of_scalar(node: Node<'_>, line: std::ops::Range<usize>) -> usize {
-    let span = node.span();
-    if node.text().is_some() {
-        return if line.contains(&(span.start as usize)) { span.end as usize } else { 0 };
+/// Types the lines of a text whose numbers have a remainder. Returns how many states there were.
+fn typed_states(text: &str, (remainder, divisor): (usize, usize)) -> usize {
+    let limits = Limits::default();
+    let Ok(whole) = parse(FileId::DETACHED, text.into(), &limits) else { return 0 };
+    let (whole, mut start, mut states) = (scalars(&whole), 0, 0);
+    for (number, line) in text.split('\n').enumerate() {
+        let end = start + line.len();
+        let cursors = line.char_indices().map(|(at, _)| start + at);
+        for cursor in cursors.filter(|_| number % divisor == remainder) {
+            let typed = format!("{}{}", &text[..cursor], &text[end..]);
+            let Some(repaired) = repair(&typed, cursor, &limits) else {
+                panic!("no tree for {:?} in {text}", &text[start..cursor]);
+            };
+            states += 1;
+            if !repaired.edits.is_empty() {
+                check_places(&whole, &typed, &repaired, (start, cursor, end));
+            }
+        }
+        start = end + 1;
     }
-    let entries = node.entries().flat_map(|(key, value)| [key, value]);
-    let ends = entries.chain(node.items()).map(|node| rest_of_scalar(node, line.clone()));
-    ends.max().unwrap_or(0)
+    states
 }
 
 /// Holds scalars of the repaired text to those of the whole one.
 fn check_places(
-    whole: &Document,
+    whole: &[Scalar<'_>],
     typed: &str,
     repaired: &Repaired,
     (start, cursor, end): (usize, usize, usize),
 ) {
-    let line_of = |at: usize| typed[..at].matches('\n').count();
-    let touched: HashSet<usize> = repaired.edits.iter().map(|it| line_of(it.range.start)).collect();
+    let line_around = |at: usize| {
+        let start = typed[..at].rfind('\n').map_or(0, |at| at + 1);
+        start..=typed[at..].find('\n').map_or(typed.len(), |behind| at + behind)
+    };
+    let touched: Vec<_> = repaired.edits.iter().map(|it| line_around(it.range.start)).collect();
     let cut = end - cursor;
     // The rest of a scalar that starts in the line is no part of it any more.
-    let rest = rest_of_scalar(whole.root(), start..end).saturating_sub(cut);
-    let outside = |at: usize| {
-        let is_typed = (start..=cursor.max(rest)).contains(&at);
-        !touched.contains(&line_of(at)) && !is_typed
-    };
+    let begun = whole.iter().filter(|(span, _)| (start..end).contains(&span.start));
+    let rest = begun.map(|(span, _)| span.end).max().unwrap_or(0).saturating_sub(cut);
+    let typed_last = start..=cursor.max(rest);
+    let outside =
+        |at: &usize| !typed_last.contains(at) && !touched.iter().any(|it| it.contains(at));
     let tree = parse(FileId::DETACHED, repaired.text.as_str().into(), &Limits::default()).unwrap();
-    let of_repaired = scalars(&tree, &|at| Some(repaired.original(at)).filter(|&at| outside(at)));
     let in_typed = |at: usize| if at < end { at } else { at - cut };
-    let of_whole = scalars(whole, &|at| {
-        let is_cut = (start..end).contains(&at);
-        Some(in_typed(at)).filter(|&at| !is_cut && outside(at))
-    });
-    let differing: Vec<_> = of_repaired.symmetric_difference(&of_whole).collect();
-    assert!(
-        differing.is_empty(),
-        "{:?}\n{:?}\n{differing:?}",
-        &typed[start..cursor],
-        repaired.edits
-    );
+    let is_cut = |at: usize| (start..end).contains(&at);
+    let of_repaired = places(&scalars(&tree), |at| Some(repaired.original(at)).filter(outside));
+    let of_whole = places(whole, |at| (!is_cut(at)).then(|| in_typed(at)).filter(outside));
+    assert_eq!(of_repaired, of_whole, "{:?}\n{:?}", &typed[start..cursor], repaired.edits);
+}
+
+/// The scalars that are outside, each at its place there.
+fn places<'d>(
+    scalars: &[Scalar<'d>],
+    place: impl Fn(usize) -> Option<usize>,
+) -> Vec<(usize, &'d str)> {
+    let written = scalars.iter().filter(|(_, text)| !text.is_empty());
+    written.filter_map(|(span, text)| Some((place(span.start)?, *text))).collect()
 }
