@@ -73,6 +73,45 @@ fn an_edit_of_the_template_costs_the_template() {
     assert!(cache.judged() > judged + 50);
 }
 
+/// An archive of a template with these nodes, and of a library with so many types.
+fn archive(count: usize, nodes: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let head = format!("{HEAD}imports: [types.yaml]\n");
+    let template = format!("{head}topology_template:\n  node_templates:\n{nodes}");
+    std::fs::write(folder.path().join("template.yaml"), template).unwrap();
+    std::fs::write(folder.path().join("types.yaml"), library(count)).unwrap();
+    Resolver::new(folder.path()).resolve().unwrap().to_csar().unwrap()
+}
+
+/// What is in an archive is used again as long as its bytes say the same, also in another archive in
+/// its place; what changed in it is parsed and judged, and nothing else of it.
+#[test]
+fn an_archive_is_parsed_as_long_as_it_changes() {
+    let cache = Arc::new(DocumentCache::default());
+    let look = |archive: Vec<u8>| {
+        let resolver = Resolver::new("t.csar").files(MemoryFiles::from([("t.csar", archive)]));
+        let kept = found(&resolver.clone().cache(Arc::clone(&cache)));
+        assert_eq!(kept, found(&resolver));
+        (kept, cache.parsed(), cache.judged())
+    };
+    let node = "    a: {type: Kind1}\n";
+    let (first, parsed, judged) = look(archive(5, node));
+    assert_eq!(first.len(), 5, "{first:#?}");
+    assert!(first.iter().all(|it| it.starts_with("t.csar:/types.yaml:")), "{first:#?}");
+    assert_eq!(look(archive(5, node)), (first.clone(), parsed, judged));
+    let more = "    a: {type: Kind1}\n    b: {type: Kind9}\n";
+    let (second, again, _) = look(archive(5, more));
+    assert_eq!((second.len(), again, cache.judged()), (6, parsed + 1, judged));
+    let (third, last, _) = look(archive(6, more));
+    assert_eq!((third.len(), last), (7, again + 1));
+    assert!(cache.judged() >= judged + 6);
+    // A file of the same name that is no part of the archive is another one.
+    let texts = Texts::from([("t.yaml".into(), format!("{HEAD}imports: [types.yaml]\n"))]);
+    let beside = texts.into_iter().chain([("types.yaml".into(), library(6))]).collect();
+    found(&resolver(&beside).cache(Arc::clone(&cache)));
+    assert_eq!(cache.parsed(), last + 2);
+}
+
 /// Resolving reads a few names of a library. Something to tell about it makes it read no more.
 #[test]
 fn what_is_told_of_a_library_parses_no_more_of_it() {
