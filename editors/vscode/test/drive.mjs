@@ -198,6 +198,27 @@ try {
   await picture('variant');
   done('the variant is shown beside the template');
 
+  // Somebody types in the template beside it: what the variant says follows, or why there is none.
+  const shown = (text) => variant.locator('.view-line', { hasText: text }).first().waitFor();
+  await page.locator('.monaco-diff-editor .editor.original .view-line', { hasText: 'template_name: tea-shop' }).click();
+  await page.keyboard.press('End');
+  await page.keyboard.type('-two');
+  await shown('template_name: tea-shop-two');
+  await page.keyboard.type(': x');
+  await shown('error[syntax]');
+  assert.doesNotMatch(await variant.innerText(), /template_name/);
+  for (let typed = 0; typed < ': x'.length; typed += 1) {
+    await page.keyboard.press('Backspace');
+  }
+  await shown('template_name: tea-shop-two');
+  for (let typed = 0; typed < '-two'.length; typed += 1) {
+    await page.keyboard.press('Backspace');
+  }
+  await variant.locator('.view-line', { hasText: 'tea-shop-two' }).waitFor({ state: 'detached' });
+  await shown('template_name: tea-shop');
+  await page.keyboard.press('Control+S');
+  done('the variant follows what is typed, also through a broken text');
+
   await page.locator('.tab').first().click();
   await page.locator('.monaco-diff-editor').waitFor({ state: 'hidden' });
   const lines = readFileSync(template, 'utf8').split('\n');
