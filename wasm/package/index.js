@@ -1,5 +1,6 @@
 import { compile } from "#module";
 import { Session, __wbg_reset_state as makeAnew, initSync } from "./bindings.js";
+import { withOffset } from "./zones.js";
 
 initSync({ module: await compile() });
 
@@ -28,7 +29,7 @@ const CHOICE = {
   inputFiles: (paths) => texts("inputFiles", typeof paths === "string" ? [paths] : paths),
   options: (values) =>
     entries("options", values).map(([name, value]) => [name, typeof value === "string" ? value : json(`options.${name}`, value)]),
-  now: (time) => (time instanceof Date ? time.toISOString() : text("now", time)),
+  now: (time) => (time instanceof Date ? time.toISOString() : withOffset(text("now", time))),
 };
 
 /** What questions take beside that. */

@@ -78,6 +78,26 @@ for (const one of directories.map(caseOf)) {
   ask(one, "validate", choice, ["validate", template, "--format", "json", ...chosen]);
 }
 
+// Zones are those of the system for the command, and those of Node and browsers for the module: names, offsets beside them, days that begin twice or not at all.
+const NAMED = [
+  "2026-12-24T18:00[Europe/Berlin]",
+  "2026-12-24[europe/berlin]",
+  "2026-12-25T23:30:10.5Z[Europe/Berlin]",
+  "2026-12-25 23:30+01:00[!Europe/Berlin][u-ca=iso8601]",
+  "2026-12-26T11:00Z[Pacific/Kiritimati]",
+  "2026-12-28T05:00z[America/New_York]",
+  "2026-03-29T02:30[Europe/Berlin]",
+  "2026-10-25T02:30[Europe/Berlin]",
+  "2026-10-25T02:30+01:00[Europe/Berlin]",
+  "2011-12-30T12:00[Pacific/Apia]",
+  "2018-11-04[America/Sao_Paulo]",
+  "1847-11-30T12:00[Europe/London]",
+  "2026-12-24T18:00[+05:30]",
+];
+for (const one of directories.map(caseOf).filter(({ name }) => name.includes("/weekday-"))) {
+  for (const now of NAMED) ask(one, "resolve", { ...one.choice, now }, ["resolve", one.template, "--timeout", "600", ...flags({ ...one.choice, now })]);
+}
+
 const examples = readdirSync("examples", { withFileTypes: true }).map((entry) => (entry.isDirectory() ? templateIn(join("examples", entry.name)) : join("examples", entry.name)));
 for (const template of examples.filter((path) => /\.(yaml|tosca)$/.test(path ?? ""))) {
   const one = { name: template, template, roots: [dirname(template)] };

@@ -44,7 +44,10 @@ test("throws what is wrong with a choice", () => {
     });
   wrong(() => shop.resolve({ presets: "prd" }), "unknown-preset", /unknown preset `prd`|`prd`/);
   wrong(() => shop.explain("node.nobody"), "unknown-element", /node\.nobody/);
-  wrong(() => shop.resolve({ now: "noon" }), "usage", /`now` is no time/);
+  // No zone, a zone that has another offset then, an hour that it leaves out, and a day that no month has.
+  for (const now of ["noon", "2026-12-24[No/Where]", "2026-12-24T18:00+02:00[Europe/Berlin]", "2026-03-29T02:30+01:00[Europe/Berlin]", "2026-02-30[Europe/Berlin]"]) {
+    wrong(() => shop.resolve({ now }), "usage", /`now` is no time/);
+  }
   wrong(() => open({}, "none.yaml").resolve(), "file", /none\.yaml/);
   wrong(() => open({ "t.yaml": new Uint8Array([0xff, 0xfe, 0xfd]) }, "t.yaml").resolve(), "syntax", /t\.yaml/);
 });
