@@ -1,17 +1,16 @@
 //! Says what may be written at a place.
 
 use super::TemplateAnalysis;
-use super::grammar::{
-    FilePurpose, HeldContent, MapGrammar, MemberKind, NODE_TEMPLATES, NameFamily,
-};
-use super::owners::{DefinedMember, Owner};
+use super::grammar::{FilePurpose, HeldContent, MapGrammar, MemberKind, NameFamily};
+use super::owners::DefinedMember;
 use super::parts::element;
 use super::symbols::SymbolKey;
 use super::walk::{HolderKind, NameHolder, PathKind, Word, WordRole, walk};
+use super::wanted::WantedTarget;
+use crate::tosca::Family;
 use crate::tosca::types::profile;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::ElementGrammar;
-use crate::tosca::{Family, TypeId, TypeRef, Types};
 use crate::variability::options;
 use crate::variability::syntax::ExpressionOperator;
 use crate::variability::template::PLAIN_VERSION;
@@ -157,7 +156,7 @@ struct Suggesting<'s, 'a> {
     found: Vec<Suggestion>,
 }
 
-impl Suggesting<'_, '_> {
+impl<'s, 'a> Suggesting<'s, 'a> {
     fn suggest(&mut self, word: Word<'_, '_>) {
         match word.role {
             WordRole::Keyname(grammar) if self.elements.is_some() => {
@@ -289,12 +288,12 @@ impl Suggesting<'_, '_> {
             SymbolKey::Named(of, name) if *of == family => Some(&**name),
             _ => None,
         });
-        let wanted = (family == NameFamily::Node).then(|| self.wanted_target(word)).flatten();
+        let wanted = (family == NameFamily::Node).then(|| self.wanted(word)).flatten();
         for name in own {
             if word.is_key && is_there(word.map, name) {
                 continue;
             }
-            if wanted.is_some_and(|wanted| !self.fits(name, wanted)) {
+            if wanted.as_ref().is_some_and(|wanted| !wanted.may_be_node(name)) {
                 continue;
             }
             match word.is_key {
@@ -313,11 +312,15 @@ impl Suggesting<'_, '_> {
                 }
             }
         }
+        let wanted = (family == Family::Node).then(|| self.wanted(word)).flatten();
         for id in types.named_ids() {
             // Of thousands of types, only names and descriptions are read.
             let (of, key, body) = types.place(id);
             let name = key.text().unwrap_or_default();
             if of != family || types.find_in(self.file, family, name) != Some(id) {
+                continue;
+            }
+            if wanted.as_ref().is_some_and(|wanted| !wanted.may_be_type(id)) {
                 continue;
             }
             let detail = body.get("description").and_then(Node::as_str).map(str::to_owned);
@@ -326,6 +329,14 @@ impl Suggesting<'_, '_> {
                 false => self.add(name, SuggestionKind::Type, detail),
             }
         }
+    }
+
+    /// What the requirement around a word asks of its target.
+    fn wanted<'w>(&self, word: Word<'_, 'w>) -> Option<WantedTarget<'w, 'a>>
+    where
+        's: 'w,
+    {
+        WantedTarget::of(self.analysis.scope(self.file)?, word)
     }
 
     fn members(&mut self, kind: MemberKind, word: Word<'_, '_>) {
@@ -385,54 +396,6 @@ impl Suggesting<'_, '_> {
             self.add(name, SuggestionKind::Member, part.type_name().map(str::to_owned));
         }
     }
-
-    /// The types that the requirement around a word asks of its target: of the node and of its
-    /// capability, as far as they are known. `None` where there is no such requirement.
-    fn wanted_target(&self, word: Word<'_, '_>) -> Option<[Option<TypeId>; 2]> {
-        let holder = word.holder?;
-        let HolderKind::Part(MemberKind::Requirement, name, _) = holder.kind else { return None };
-        let scope = self.analysis.scope(self.file)?;
-        let definition = *scope.requirements(&scope.owners(holder.of), name).first()?;
-        let wanted = |name: Option<Node<'_>>, family| named_type(scope.types, name?, family);
-        Some([
-            wanted(definition.node, Family::Node),
-            wanted(definition.capability, Family::Capability),
-        ])
-    }
-
-    /// Whether a node can be the target of a requirement that asks for these types; where that is
-    /// not known, it may be.
-    fn fits(&self, node: &str, [kind, capability]: [Option<TypeId>; 2]) -> bool {
-        let Some(scope) = self.analysis.scope(self.file) else { return true };
-        let types = scope.types;
-        let derives = |one: TypeId, from: TypeId| {
-            types.may_derive(TypeRef::Defined(one), TypeRef::Defined(from))
-        };
-        let fits = |target: TypeId| {
-            let effective = types.effective(target);
-            let offers = |wanted: TypeId| {
-                effective.capabilities.values().any(|offered| {
-                    let kind = offered.definition.kind;
-                    let kind = kind.and_then(|kind| named_type(types, kind, Family::Capability));
-                    kind.is_none_or(|kind| derives(kind, wanted))
-                })
-            };
-            kind.is_none_or(|it| derives(target, it))
-                && capability.is_none_or(|wanted| effective.is_open || offers(wanted))
-        };
-        let targets = scope.named(NODE_TEMPLATES, node);
-        let known = targets.all.iter().filter_map(|owner| match owner {
-            Owner::Type(id) => Some(*id),
-            _ => None,
-        });
-        let mut known = known.peekable();
-        known.peek().is_none() || known.any(fits)
-    }
-}
-
-/// The type of a family that a name in a definition means.
-fn named_type(types: &Types<'_>, name: Node<'_>, family: Family) -> Option<TypeId> {
-    types.find_in(Some(name.span().file), family, name.text()?)
 }
 
 /// Whether a map, or a list of maps, has a key already.

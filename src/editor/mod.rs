@@ -18,6 +18,7 @@ mod symbols;
 mod tests;
 mod tokens;
 mod walk;
+mod wanted;
 
 pub use crate::tosca::load::DocumentCache;
 pub use completion::{CompletedWord, Suggestion, SuggestionKind, complete};

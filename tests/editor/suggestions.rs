@@ -91,7 +91,8 @@ fn types_are_offered() {
 #[test]
 fn names_are_offered() {
     let nodes = "  node_templates:\n    db: {type: Db}\n    other: {type: Shop}\n    a:\n      type: Shop\n";
-    offers(&format!("{nodes}      requirements:\n        - db: |\n"), &["db", "Db", "!other"]);
+    let targets = ["db", "Db", "tosca.nodes.Root", "!other", "!Shop", "!tosca.nodes.Compute"];
+    offers(&format!("{nodes}      requirements:\n        - db: |\n"), &targets);
     offers(&format!("{nodes}      requirements:\n        - db: {{node: |}}\n"), &["db", "!other"]);
     offers(&format!("{nodes}      requirements:\n        - |\n"), &["db", "dependency"]);
     offers(&format!("{nodes}      properties:\n        |\n"), &["port", "name"]);
