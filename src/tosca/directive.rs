@@ -1,5 +1,7 @@
 //! Knows the directives of node templates, and of requirement and capability assignments.
 
+use cuvee_text::yaml::Node;
+
 /// How a node comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directive {
@@ -20,6 +22,17 @@ impl Directive {
             "substitute" | "substitutable" => Self::Substitute,
             _ => return None,
         })
+    }
+
+    /// Whether a node template has the directive.
+    pub(crate) fn is_said_by(self, template: Node<'_>) -> bool {
+        let directives = template.get("directives").into_iter().flat_map(Node::items);
+        directives.filter_map(Node::text).any(|word| Self::named(word) == Some(self))
+    }
+
+    /// Whether nodes of a template are selected from those that exist already and never created.
+    pub(crate) fn selects(template: Node<'_>) -> bool {
+        Self::Select.is_said_by(template) && !Self::Create.is_said_by(template)
     }
 
     /// The name of the directive.

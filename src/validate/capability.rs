@@ -121,12 +121,10 @@ impl<'a> Checker<'_, 'a> {
 /// Whether a node is selected from those that exist already and never created, so that its template
 /// need not assign everything (section 3.4.3).
 pub(super) fn is_selected(node: &NodeElement<'_>) -> bool {
-    has_directive(node, Directive::Select) && !has_directive(node, Directive::Create)
+    Directive::selects(node.template.declared.value)
 }
 
 /// Whether a node has a directive.
 pub(super) fn has_directive(node: &NodeElement<'_>, directive: Directive) -> bool {
-    let directives = node.template.declared.value.get("directives");
-    let mut words = directives.into_iter().flat_map(Node::items).filter_map(Node::text);
-    words.any(|word| Directive::named(word) == Some(directive))
+    directive.is_said_by(node.template.declared.value)
 }

@@ -1,15 +1,13 @@
 //! Finds properties of TOSCA 2.0 whose values need themselves, along paths that are constant.
 
-use super::super::capability::is_selected;
 use super::super::checker::Checker;
-use super::super::judged::stands_for_several;
 use super::definition::taken;
 use super::path::{PathStop, ReachedNode, path_call};
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0::function::BuiltIn;
-use crate::tosca::{Part, PropertyDefinition, v2_0};
+use crate::tosca::{Directive, Part, PropertyDefinition, v2_0};
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
 use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
@@ -84,7 +82,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The value of a property of a node, if it is the same in all variants that have it.
     fn needed(&self, id: NodeId, name: &str) -> Option<CircleValue<'c>> {
         let node = self.graph.node(id);
-        let is_one = !is_selected(node) && !stands_for_several(node);
+        let body = node.template.declared.value;
+        let is_one = !Directive::selects(body) && body.get("instance_count").is_none();
         let holder: &NodeElement<'a> = self.graph.holder(node, "properties");
         let all = holder.properties.iter().filter(|it| self.graph.element(**it).name == name);
         let all: Vec<_> = all.copied().filter(|id| self.counts(*id)).collect();

@@ -5,7 +5,6 @@
 //! So only what no such type can put right is an error where it is defined. What `SELF` lacks is an
 //! error where a template takes the value, and a warning otherwise.
 
-use super::super::capability::is_selected;
 use super::super::checker::Checker;
 use super::applied::JudgedExpression;
 use super::kind::{Fit, KnownValue, ValueType};
@@ -17,8 +16,8 @@ use crate::tosca::types::schemas::definitions;
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::value::{Primitive, Schema, UndecidedReason, check_value};
 use crate::tosca::{
-    EffectiveInterface, Family, InterfaceDefinition, Parts, PropertyDefinition, TypeId, TypeRef,
-    profile, v2_0,
+    Directive, EffectiveInterface, Family, InterfaceDefinition, Parts, PropertyDefinition, TypeId,
+    TypeRef, profile, v2_0,
 };
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
 use cuvee_text::yaml::Node;
@@ -278,7 +277,10 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks the defaults and fixed values that node templates take from their types.
     pub(super) fn taken_values(&self) {
-        for (slot, node) in self.graph.nodes.iter().enumerate().filter(|(_, it)| !is_selected(it)) {
+        let is_created = |(_, node): &(usize, &NodeElement<'a>)| {
+            !Directive::selects(node.template.declared.value)
+        };
+        for (slot, node) in self.graph.nodes.iter().enumerate().filter(is_created) {
             let template = u32::try_from(slot).ok().map(NodeId);
             for (kind, mut when) in self.alternatives(node.id) {
                 let Some(kind) = kind else { continue };
