@@ -60,14 +60,14 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             }
         }
-        let mut edges: Vec<Vec<(usize, ())>> = Vec::new();
+        let mut edges: Vec<Vec<(usize, usize)>> = Vec::new();
         while let Some(next) = needed.all.get(edges.len()) {
             let mut read = Vec::new();
             self.reads(next.node, next.value, &mut read);
-            edges.push(read.into_iter().map(|it| (needed.position(it), ())).collect());
+            edges.push(read.into_iter().map(|it| (needed.position(it), 0)).collect());
         }
         for circle in shortest_cycles(&edges) {
-            let values: Vec<_> = circle.iter().map(|(at, ())| &needed.all[*at]).collect();
+            let values: Vec<_> = circle.iter().map(|(at, _)| &needed.all[*at]).collect();
             let Some((first, others)) = values.split_first() else { continue };
             let message = "the value of a function needs itself";
             let error = Diagnostic::error(Code::InvalidFunction, message).at(first.value.span());
