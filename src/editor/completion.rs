@@ -5,8 +5,8 @@ use super::grammar::{FilePurpose, HeldContent, MapGrammar, MemberKind, NameFamil
 use super::owners::DefinedMember;
 use super::parts::element;
 use super::symbols::SymbolKey;
+use super::targets::PossibleTarget;
 use super::walk::{HolderKind, NameHolder, PathKind, Word, WordRole, walk};
-use super::wanted::WantedTarget;
 use crate::tosca::Family;
 use crate::tosca::types::profile;
 use crate::tosca::v2_0;
@@ -332,11 +332,11 @@ impl<'s, 'a> Suggesting<'s, 'a> {
     }
 
     /// What the requirement around a word asks of its target.
-    fn wanted<'w>(&self, word: Word<'_, 'w>) -> Option<WantedTarget<'w, 'a>>
+    fn wanted<'w>(&self, word: Word<'_, 'w>) -> Option<PossibleTarget<'w, 'a>>
     where
         's: 'w,
     {
-        WantedTarget::of(self.analysis.scope(self.file)?, word)
+        PossibleTarget::of(self.analysis.scope(self.file)?, word)
     }
 
     fn members(&mut self, kind: MemberKind, word: Word<'_, '_>) {

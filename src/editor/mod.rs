@@ -14,11 +14,11 @@ mod parts;
 mod place;
 mod rename;
 mod symbols;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod walk;
-mod wanted;
 
 pub use crate::tosca::load::DocumentCache;
 pub use completion::{CompletedWord, Suggestion, SuggestionKind, complete};

@@ -19,7 +19,7 @@ use cuvee_sat::count::compile;
 use cuvee_sat::formula::{Cnf, Lit, OriginId};
 use cuvee_sat::progress::Progress;
 use cuvee_sat::solve::Models;
-use cuvee_sat::solve::backbone::{backbone_beside, equivalences_beside};
+use cuvee_sat::solve::backbone::{Backbone, backbone_beside, equivalences_beside};
 use cuvee_sat::solve::redundancy::ConstraintQuestion;
 use cuvee_sat::solve::walk::Samples;
 use cuvee_text::source::SourceMap;
@@ -160,10 +160,46 @@ fn rejected_presets(
     rejected
 }
 
+fn ids(literals: &[Lit]) -> Vec<ElementId> {
+    literals.iter().map(|literal| ElementId(literal.var().0)).collect()
+}
+
 /// How many steps are taken at most to count the variants that a check rejects.
 const EFFORT: u64 = 100_000;
 
 impl Space<'_, '_> {
+    /// Warns of the elements that no variant has, without those inside another one of them.
+    pub(crate) fn dead_elements(&self, progress: &mut dyn Progress) -> Vec<Diagnostic> {
+        let elements = Projection::All.elements(self.graph());
+        let (_, _, found) = self.fixed(&elements, progress);
+        let dead = ids(&found.unwrap_or_default().never);
+        self.outermost(&dead).into_iter().map(|id| self.dead(id)).collect()
+    }
+
+    /// Which elements every variant has, and which none has; `None` if there is no variant. Beside it
+    /// is what further questions go on with.
+    fn fixed(
+        &self,
+        elements: &[ElementId],
+        progress: &mut dyn Progress,
+    ) -> (Samples, Models, Option<Backbone>) {
+        let mut models = self.valid_models();
+        progress.phase("walking through variants");
+        let mut samples = self.samples(&mut models);
+        let literals: Vec<Lit> = elements.iter().map(|&id| literal(id)).collect();
+        progress.phase("core and dead elements");
+        let mut models = models.projected(&literals, &samples).unwrap_or(models);
+        let found = backbone_beside(&mut samples, &literals, &mut models);
+        (samples, models, found)
+    }
+
+    fn dead(&self, id: ElementId) -> Diagnostic {
+        let graph = self.graph();
+        let message = format!("{} is in no variant", graph.display(id));
+        let help = format!("`cuvee explain` with `{}` says why", graph.identifier(id));
+        Diagnostic::warning(Code::DeadElement, message).at(graph.element(id).span).help(help)
+    }
+
     fn analysis(
         &self,
         sources: &SourceMap,
@@ -172,31 +208,15 @@ impl Space<'_, '_> {
     ) -> Analysis {
         let graph = self.graph();
         let elements = Projection::All.elements(graph);
-        let mut models = self.valid_models();
-        progress.phase("walking through variants");
-        let mut samples = self.samples(&mut models);
-        let literals: Vec<Lit> = elements.iter().map(|&id| literal(id)).collect();
-        progress.phase("core and dead elements");
-        let mut models = models.projected(&literals, &samples).unwrap_or(models);
-        let found = backbone_beside(&mut samples, &literals, &mut models);
+        let (mut samples, mut models, found) = self.fixed(&elements, progress);
         let void = found.is_none();
         let found = found.unwrap_or_default();
-        let ids = |literals: &[Lit]| {
-            literals.iter().map(|literal| ElementId(literal.var().0)).collect::<Vec<_>>()
-        };
         let (core, dead) = (ids(&found.always), ids(&found.never));
         let placed =
             |ids: Vec<ElementId>| ids.into_iter().map(|id| self.placed(id, sources)).collect();
         let fixed: FxHashSet<_> = core.iter().chain(&dead).copied().collect();
         let outer_dead = self.outermost(&dead);
-        for &id in &outer_dead {
-            let message = format!("{} is in no variant", graph.display(id));
-            warnings.push(
-                Diagnostic::warning(Code::DeadElement, message)
-                    .at(graph.element(id).span)
-                    .help(format!("`cuvee explain` with `{}` says why", graph.identifier(id))),
-            );
-        }
+        outer_dead.iter().for_each(|&id| warnings.push(self.dead(id)));
         let nodes = graph.nodes.iter().map(|node| node.id).filter(|id| !fixed.contains(id));
         let nodes: Vec<_> = nodes.map(literal).collect();
         progress.phase("nodes that go together");

@@ -484,6 +484,17 @@ impl Resolver {
         self.interpret(|interpreted| analyze::analyze(interpreted, &self.choice, progress))
     }
 
+    /// Finds the elements that no variant has: the warnings of [`Resolver::analyze`] alone, which take
+    /// less time.
+    ///
+    /// # Errors
+    /// As [`Resolver::analyze`].
+    pub fn dead_elements(&self) -> Result<Answer<Vec<Diagnostic>>, Failure> {
+        self.explore_with(true, &mut self.progress.clone(), |space, progress| {
+            Ok(space.dead_elements(progress))
+        })
+    }
+
     /// Explains why an element is present or absent in the variant of the given inputs.
     ///
     /// # Errors

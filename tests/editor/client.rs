@@ -1,6 +1,6 @@
 //! A client that starts the command, and reads whatever it says by the types of the protocol.
 
-use gen_lsp_types::{Diagnostic, PublishDiagnosticsParams};
+use gen_lsp_types::{Diagnostic, DiagnosticSeverity, PublishDiagnosticsParams};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -250,7 +250,12 @@ pub(crate) fn line(found: &Diagnostic) -> String {
 
 /// The messages of diagnostics, each on one line.
 pub(crate) fn lines(found: &[Diagnostic]) -> Vec<String> {
-    found.iter().map(line).collect()
+    found.iter().filter(|found| !is_dead(found)).map(line).collect()
+}
+
+/// Whether something is shown as unnecessary, which validating says nothing of.
+pub(crate) fn is_dead(found: &Diagnostic) -> bool {
+    found.severity == Some(DiagnosticSeverity::Hint)
 }
 
 /// The text of a range of a text in which nothing is beyond ASCII.

@@ -1,6 +1,6 @@
 //! Tests what is published: of templates, of what they import, and while somebody types.
 
-use crate::client::{Client, lines};
+use crate::client::{Client, is_dead, lines};
 use crate::folders;
 use cuvee::Resolver;
 use serde_json::json;
@@ -135,6 +135,39 @@ fn folders_are_apart() {
     client.published_until("two/shop.yaml", 1, |found| found.len() == 1);
     client.replace("one/shop.yaml", 2, SHOP);
     assert_eq!(client.published("one/shop.yaml", 2), []);
+    client.shut_down();
+}
+
+/// What no variant has is shown as unnecessary, is no mistake, and goes where it is moved to.
+#[test]
+fn what_no_variant_has_is_unnecessary() {
+    let folder = tempdir().unwrap();
+    let mut client = Client::new(folder.path());
+    let condition = "{and: [{variability_input: on}, {not: {variability_input: on}}]}";
+    let node = format!("    ghost: {{type: tosca.nodes.Root, conditions: {condition}}}\n");
+    let text = format!("{}{node}", VARIABLE.replace("mode: manual", "mode: semantic-loose"));
+    client.open("t.yaml", &text);
+    assert_eq!(client.published("t.yaml", 1), []);
+    let found = serde_json::to_value(client.published("t.yaml", 1)).unwrap();
+    let line = text.lines().count() - 1;
+    let [hint] = found.as_array().unwrap().as_slice() else { panic!("{found}") };
+    assert_eq!(
+        hint["message"].as_str().unwrap().lines().next().unwrap(),
+        "node \"ghost\" is in no variant"
+    );
+    assert_eq!(
+        (&hint["code"], &hint["severity"], &hint["tags"]),
+        (&json!("dead-element"), &json!(4), &json!([1]))
+    );
+    assert_eq!(hint["range"]["start"], json!({ "line": line, "character": 4 }));
+    let start = json!({ "line": 0, "character": 0 });
+    let line_above = json!([{ "range": { "start": start, "end": start }, "text": "# a shop\n" }]);
+    client.change("t.yaml", 2, line_above);
+    let moved = client.published("t.yaml", 2);
+    assert_eq!(moved.iter().map(|it| it.range.start.line as usize).collect::<Vec<_>>(), [line + 1]);
+    assert!(moved.iter().all(is_dead));
+    client.replace("t.yaml", 3, &text.replace(condition, "{variability_input: on}"));
+    client.published_until("t.yaml", 3, <[_]>::is_empty);
     client.shut_down();
 }
 

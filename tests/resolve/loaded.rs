@@ -91,13 +91,14 @@ fn most(files: &Counting) -> (usize, BTreeMap<PathBuf, usize>) {
 
 type Question = fn(&Resolver) -> Result<(), Failure>;
 
-const QUESTIONS: [(&str, Question); 14] = [
+const QUESTIONS: [(&str, Question); 15] = [
     ("resolve", |resolver| resolver.resolve().map(drop)),
     ("evaluate", |resolver| resolver.clone().evaluate_functions().resolve().map(drop)),
     ("variants", |resolver| resolver.variants(&Query::default()).map(drop)),
     ("count", |resolver| resolver.count_variants(&Query::default()).map(drop)),
     ("preset variants", |resolver| resolver.preset_variants(Projection::All).map(drop)),
     ("analyze", |resolver| resolver.analyze().map(drop)),
+    ("dead elements", |resolver| resolver.dead_elements().map(drop)),
     ("explain", |resolver| resolver.explain("node.two").map(drop)),
     ("matrix", |resolver| resolver.matrix().map(drop)),
     ("inputs", |resolver| resolver.input_report().map(drop)),

@@ -4,6 +4,7 @@ use super::place::{self, uri_of};
 use super::protocol::{Encoding, Range};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::editor::range;
+use cuvee::explore::Answer;
 use cuvee::source::{SourceMap, Span, normalize};
 use cuvee::validate::StagedValidation;
 use serde::{Deserialize, Serialize};
@@ -93,13 +94,23 @@ pub(super) fn of_text(staged: &StagedValidation, encoding: Encoding) -> Option<V
     serde_json::to_value(report).ok()
 }
 
-/// The report of what all variants have; `None` if the run was stopped.
-pub(super) fn of_variants(staged: StagedValidation, encoding: Encoding) -> Option<Value> {
+/// The report of what all variants have, and of what none has; `None` if the run was stopped.
+pub(super) fn of_variants(
+    staged: StagedValidation,
+    dead: Option<Answer<Vec<Diagnostic>>>,
+    encoding: Encoding,
+) -> Option<Value> {
     let sources = staged.sources().clone();
     let writer = Writer { sources: &sources, encoding };
-    let variants = writer.by_file(staged.variants()?);
+    let mut variants = writer.by_file(staged.variants()?);
     let all = staged.into_validation()?;
-    let found = writer.by_file(&all.diagnostics);
+    let mut found = writer.by_file(&all.diagnostics);
+    if let Some(Answer { result, sources, .. }) = &dead {
+        for (path, dead) in (Writer { sources, encoding }).by_file(result) {
+            found.entry(path.clone()).or_default().extend(dead.iter().cloned());
+            variants.entry(path).or_default().extend(dead);
+        }
+    }
     let report =
         WorkerReport { files: writer.files(), found, variants: Some(variants), is_broken: false };
     serde_json::to_value(report).ok()
@@ -145,9 +156,12 @@ impl Writer<'_> {
         let rule = found.rule.as_ref().map(|rule| format!("({rule})"));
         let message = [Some(found.message.as_str()), help, rule.as_deref()];
         let message: Vec<_> = message.into_iter().flatten().collect();
+        // The editor shows as unnecessary what no variant has, which is no mistake.
+        let is_dead = found.code == Code::DeadElement;
         PublishedFinding {
             range,
             severity: match found.severity {
+                _ if is_dead => 4,
                 Severity::Error => 1,
                 Severity::Warning => 2,
                 _ => 3,
@@ -157,8 +171,7 @@ impl Writer<'_> {
             source: "cuvee".to_owned(),
             message: message.join("\n"),
             related_information: found.labels.iter().filter_map(|it| self.related(it)).collect(),
-            // The editor shows as unnecessary what no variant has.
-            tags: if found.code == Code::DeadElement { vec![1] } else { Vec::new() },
+            tags: if is_dead { vec![1] } else { Vec::new() },
             data: fix,
         }
     }

@@ -7,7 +7,9 @@ use super::place;
 use super::protocol::{Encoding, Range};
 use super::rename::{RenamedWorkspace, WorkspaceRenaming};
 use cuvee::Resolver;
+use cuvee::diagnostic::Diagnostic;
 use cuvee::editor::{DocumentCache, OverlayFiles, TemplateAnalysis};
+use cuvee::explore::Answer;
 use cuvee::source::OsFiles;
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 /// How much stack the thread that computes has. Recursion is bounded, so only what is touched of it
 /// takes memory.
 const STACK: usize = 256 << 20;
+
+/// How many elements are shown at most of those that no variant has: they are told again with each
+/// version, and one reason may be behind thousands.
+const DEAD: usize = 100;
 
 /// What a server says to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -233,9 +239,11 @@ impl Worker {
                     say(id, Some(place::text_of(&uri).map(|text| json!({ "text": text }))));
                 }
                 WorkerTask::Variants => {
-                    let resolver = self.resolver(&root).stop_when(stop);
+                    let resolver = self.resolver(&root).stop_when(Arc::clone(&stop));
                     let staged = resolver.validate_until(cuvee::validate::Stage::Variants);
-                    say(id, diagnostics::of_variants(staged, self.encoding).map(Ok));
+                    let report =
+                        diagnostics::of_variants(staged, self.dead(&root, resolver), self.encoding);
+                    say(id, report.filter(|_| !stop.load(Ordering::Relaxed)).map(Ok));
                 }
             },
         }
@@ -247,6 +255,14 @@ impl Worker {
         let texts = texts.map(|(path, text)| (path.clone(), Arc::clone(text)));
         let files = OverlayFiles::new(Arc::new(OsFiles), texts);
         Resolver::new(root).files(files).cache(Arc::clone(&self.cache))
+    }
+
+    /// What no variant has, where that is soon found. In plain templates, it is nothing.
+    fn dead(&self, root: &Path, resolver: Resolver) -> Option<Answer<Vec<Diagnostic>>> {
+        self.text(root).filter(|text| text.contains("variability"))?;
+        let mut dead = resolver.timeout(ask::COUNTING).dead_elements().ok()?;
+        dead.result.truncate(DEAD);
+        Some(dead)
     }
 
     /// Answers a request, and those that follow as long as no text changes, they are about the same

@@ -20,8 +20,10 @@ local line = vim.fn.search('type: shop.nodes.Cache$')
 if line == 0 then fail('the shop has no cache') end
 local text = vim.fn.getline(line)
 vim.fn.setline(line, (text:gsub('Cache$', 'Cach')))
-wait('a mistake', function() return #vim.diagnostic.get(buffer) == 1 end)
-if vim.diagnostic.get(buffer)[1].lnum ~= line - 1 then fail('the mistake is elsewhere') end
+-- What no variant has is shown paler, and is no mistake.
+local function mistakes() return vim.diagnostic.get(buffer, { severity = { min = vim.diagnostic.severity.INFO } }) end
+wait('a mistake', function() return #mistakes() == 1 end)
+if mistakes()[1].lnum ~= line - 1 then fail('the mistake is elsewhere') end
 
 local function ask(method, params)
   local answers = vim.lsp.buf_request_sync(buffer, method, params, 30000)
@@ -35,12 +37,12 @@ for _, item in ipairs(ask('textDocument/completion', vim.lsp.util.make_position_
 if not offered['shop.nodes.Cache'] then fail('the cache is not offered') end
 
 vim.fn.setline(line, text)
-wait('no mistake', function() return #vim.diagnostic.get(buffer) == 0 end)
+wait('no mistake', function() return #mistakes() == 0 end)
 local node = vim.fn.search('^    cache:')
 vim.fn.cursor(node, 6)
 local params = vim.lsp.util.make_position_params()
 params.newName = 'store'
 vim.lsp.util.apply_workspace_edit(ask('textDocument/rename', params), 'utf-16')
 if vim.fn.search('^    store:') == 0 then fail('the cache was not renamed') end
-wait('no mistake after renaming', function() return #vim.diagnostic.get(buffer) == 0 end)
+wait('no mistake after renaming', function() return #mistakes() == 0 end)
 vim.cmd('qall!')

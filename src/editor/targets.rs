@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// What the requirement around a word asks of its target.
-pub(super) struct WantedTarget<'t, 'a> {
+pub(super) struct PossibleTarget<'t, 'a> {
     scope: TypeScope<'t, 'a>,
     /// The same for each type that the node with the requirement may have, with the node type that
     /// the requirement asks for.
@@ -18,7 +18,7 @@ pub(super) struct WantedTarget<'t, 'a> {
     known: RefCell<FxHashMap<(usize, TypeId), bool>>,
 }
 
-impl<'t, 'a> WantedTarget<'t, 'a> {
+impl<'t, 'a> PossibleTarget<'t, 'a> {
     /// `None` where no node assigns a requirement that its types define.
     pub(super) fn of(scope: TypeScope<'t, 'a>, word: Word<'_, 't>) -> Option<Self> {
         let holder = word.holder?;
