@@ -11,6 +11,9 @@ node_types:
   Db:
     derived_from: tosca.nodes.Root
     capabilities: {data: Data}
+  Vault:
+    derived_from: Db
+    capabilities: {data: {type: Data, valid_source_types: [Db]}}
   Shop:
     derived_from: tosca.nodes.Root
     properties: {port: {type: integer}, name: {type: string}}
@@ -91,8 +94,21 @@ fn types_are_offered() {
 #[test]
 fn names_are_offered() {
     let nodes = "  node_templates:\n    db: {type: Db}\n    other: {type: Shop}\n    a:\n      type: Shop\n";
-    let targets = ["db", "Db", "tosca.nodes.Root", "!other", "!Shop", "!tosca.nodes.Compute"];
-    offers(&format!("{nodes}      requirements:\n        - db: |\n"), &targets);
+    let vault = nodes.replace("    other:", "    vault: {type: Vault}\n    other:");
+    let targets = [
+        "db",
+        "Db",
+        "tosca.nodes.Root",
+        "!other",
+        "!Shop",
+        "!tosca.nodes.Compute",
+        "!vault",
+        "!Vault",
+    ];
+    offers(&format!("{vault}      requirements:\n        - db: |\n"), &targets);
+    // Whoever defines a requirement says what it leads to.
+    let defined = "  node_templates: {}\nnode_types:\n  Own: {requirements: [db: {capability: Data, node: |}]}\n";
+    offers(defined, &["Db", "Shop", "Vault"]);
     offers(&format!("{nodes}      requirements:\n        - db: {{node: |}}\n"), &["db", "!other"]);
     offers(&format!("{nodes}      requirements:\n        - |\n"), &["db", "dependency"]);
     offers(&format!("{nodes}      properties:\n        |\n"), &["port", "name"]);
