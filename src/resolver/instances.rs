@@ -134,10 +134,11 @@ impl Resolver {
             Some(kept) if digest.is_empty() => Ok(kept.clone()),
             _ => targets(digest),
         };
-        let (side, extent) = (OnceLock::new(), PlannedExtent::Present);
+        let (mut side, extent) = (OnceLock::new(), PlannedExtent::Present);
         let read_from = || {
             let side = side.get_or_init(|| KeptSide::of(model, &targets)).as_ref();
-            let side = side.map_err(|failure| Diagnostics(failure.diagnostics.clone()))?;
+            // What is wrong with it has places in its own files.
+            let side = side.map_err(|_| Diagnostics::default())?;
             Ok::<_, Diagnostics>((side, side.documents(model, extent)?))
         };
         let planned = beside(read_from, |from| {
@@ -156,9 +157,12 @@ impl Resolver {
                 let target = Some((self.planned_target(target, digest), &kept.model));
                 Ok((query.finished(plan, model, target)?, kept, blobs, found))
             })
-        })?;
+        });
+        if let Some(Err(failure)) = side.take() {
+            return Err(failure);
+        }
         let Answer { result: (plan, kept, blobs, Diagnostics(found)), mut warnings, sources } =
-            planned;
+            planned?;
         warnings.extend(found);
         Ok(Answer { result: (plan, kept, blobs), warnings, sources })
     }

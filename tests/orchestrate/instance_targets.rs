@@ -64,6 +64,27 @@ fn what_is_as_it_should_be_needs_no_plan() {
     }
 }
 
+/// What is wrong with a kept target is shown in the target, not in the template that a plan leads
+/// to.
+#[test]
+fn a_broken_target_is_shown_itself() {
+    let (path, presets) = &examples()[0];
+    let resolver = chosen(path, presets[0].as_ref());
+    let mut targets = Targets::new();
+    let model = deployed(&resolver, &mut targets);
+    let kept = |digest: &str| {
+        let mut target = targets[digest].clone();
+        target.concrete.insert_str(0, "unknown keyname: [\n");
+        Ok(target)
+    };
+    let query = InstancePlanQuery::default();
+    let failure = resolver.adapt_instance(&model, &kept, &mut secrets(), &query).unwrap_err();
+    let shown = failure.to_string();
+    // The path from the root of the target.
+    assert!(shown.starts_with("variable-service-template.yaml:"), "{shown}");
+    assert!(shown.contains("error[syntax]"), "{shown}");
+}
+
 fn planned(model: &InstanceModel, targets: &Targets) -> cuvee::deploy::plan::Plan {
     let kept = |digest: &str| Ok(targets[digest].clone());
     let plan = repair_instance(model, &kept, &InstancePlanQuery::default());
