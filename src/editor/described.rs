@@ -178,8 +178,7 @@ fn word_at(node: Node<'_>, at: u32) -> Option<(Option<Node<'_>>, Node<'_>)> {
     if let Some((key, _)) = node.entries().find(|(key, _)| is_here(key)) {
         return Some((Some(node), key));
     }
-    let parts = node.entries().map(|(_, value)| value).chain(node.items());
-    parts.filter(is_here).find_map(|part| word_at(part, at))
+    node.parts().filter(is_here).find_map(|part| word_at(part, at))
 }
 
 fn describe_function(name: &str) -> Option<String> {

@@ -85,7 +85,8 @@ pub use store::OsStore;
 pub use store::{
     Chain, Committed, Draft, EventLog, Fault, FaultKind, FaultyStore, LockAttempt, LockHolder,
     Locking, LogPosition, LogRecord, LogWriter, MemoryStore, Salvaged, Snapshot, SnapshotPace,
-    Store, StoreLock, StoredFile, Verification, check_name, instance_names, salvage, verify,
+    Store, StoreLock, StoreReader, StoredFile, Verification, check_name, instance_names, salvage,
+    verify,
 };
 pub use stream::{Acknowledgement, GROUP_LINES, GROUP_TIME, NextReports, ReportStream, TakenLines};
 pub use target::{ComputedOutput, TargetSources, TargetTypes, choice_of};

@@ -38,8 +38,7 @@ pub(super) fn calls(value: Node<'_>, found: &mut Vec<Diagnostic>) {
     {
         return found.push(error);
     }
-    let parts = value.items().chain(value.entries().map(|(_, part)| part));
-    parts.for_each(|part| calls(part, found));
+    value.parts().for_each(|part| calls(part, found));
 }
 
 struct DefinitionCheck<'t, 'a> {

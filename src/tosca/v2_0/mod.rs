@@ -163,8 +163,7 @@ pub(crate) fn called(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
 
 /// Whether functions are called in a value of TOSCA 2.0.
 pub(crate) fn calls(value: Node<'_>) -> bool {
-    let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
-    is_of(value.document()) && (called(value).is_some() || parts.any(calls))
+    is_of(value.document()) && (called(value).is_some() || value.parts().any(calls))
 }
 
 /// The call that stands in place of a key of a map. A suffix behind another `$` tells equal calls

@@ -217,8 +217,7 @@ fn no_functions(value: Node<'_>, what: &str, found: &mut Vec<Diagnostic>) {
         let message = format!("{what} has to be a value, not the function `{name}`");
         found.push(Diagnostic::error(Code::InvalidInput, message).at(value.span()));
     } else {
-        let parts = value.items().chain(value.entries().map(|(_, part)| part));
-        parts.for_each(|part| no_functions(part, what, found));
+        value.parts().for_each(|part| no_functions(part, what, found));
     }
 }
 

@@ -42,8 +42,7 @@ impl Checker<'_, '_> {
             return answers;
         }
         let Some((name, arguments)) = called(node) else {
-            let parts = node.items().chain(node.entries().map(|(_, part)| part));
-            parts.for_each(|part| drop(self.judged(expression, part)));
+            node.parts().for_each(|part| drop(self.judged(expression, part)));
             return vec![ConditionalValue::always(Ok(literal(node)))];
         };
         let arguments = listed(arguments);

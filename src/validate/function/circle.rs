@@ -118,8 +118,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             BuiltIn::named(name).is_some_and(|it| it.value.is_some()) && is_strict(&name)
         });
         if is_needed {
-            let parts = value.items().chain(value.entries().map(|(_, part)| part));
-            parts.for_each(|part| self.reads(id, part, read));
+            value.parts().for_each(|part| self.reads(id, part, read));
         }
     }
 

@@ -121,8 +121,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// 11.4).
     fn fixed_input(&self, place: DefinedIn<'c>, value: Node<'c>) {
         let Some((call, _)) = path_call(value) else {
-            let parts = value.items().chain(value.entries().map(|(_, part)| part));
-            return parts.for_each(|part| self.fixed_input(place, part));
+            return value.parts().for_each(|part| self.fixed_input(place, part));
         };
         let Arguments::Path(entity, _) = call.arguments else { return };
         let message = match place.family {
@@ -326,8 +325,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         match ask(value) {
             Some(answers) => answers.into_iter().filter_map(|it| it.outcome.err()).for_each(visit),
             None => {
-                let parts = value.items().chain(value.entries().map(|(_, part)| part));
-                parts.for_each(|part| self.wrong_paths(ask, part, visit));
+                value.parts().for_each(|part| self.wrong_paths(ask, part, visit));
             }
         }
     }

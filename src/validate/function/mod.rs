@@ -98,10 +98,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         match Call::read(value) {
             Some(Err(error)) => self.report_when(when, &[], error),
-            _ => value
-                .items()
-                .chain(value.entries().map(|(_, part)| part))
-                .for_each(|part| self.untyped(when, part)),
+            _ => value.parts().for_each(|part| self.untyped(when, part)),
         }
     }
 
@@ -213,10 +210,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if is_call && Call::read(value).is_some() {
             self.call(site, value);
         } else {
-            value
-                .items()
-                .chain(value.entries().map(|(_, part)| part))
-                .for_each(|part| self.search(site, part));
+            value.parts().for_each(|part| self.search(site, part));
         }
     }
 

@@ -383,8 +383,7 @@ fn call_of<'n>(value: Node<'n>, name: &str) -> Option<Node<'n>> {
     if called(value).is_some_and(|(function, _)| function == name) {
         return Some(value);
     }
-    let mut parts = value.items().chain(value.entries().map(|(_, part)| part));
-    parts.find_map(|part| call_of(part, name))
+    value.parts().find_map(|part| call_of(part, name))
 }
 
 /// Whether a map has a keyname, as its author wrote it.

@@ -5,8 +5,8 @@ use cuvee::Resolver;
 use cuvee::deploy::instance::{
     Draft, Event, EventLog, InstanceLog, InstancePlanQuery, InstanceQuery, InstanceSettings,
     LockAttempt, LockHolder, Locking, MemoryStore, ModelAt, ModelReading, RecordAuthor,
-    RecordOrigin, ReportRules, ReportStream, Store, StoredFile, StoredInstance, TakenReports,
-    ask_about_entity, begin_workflow, view_entity,
+    RecordOrigin, ReportRules, ReportStream, Store, StoreReader, StoredFile, StoredInstance,
+    TakenReports, ask_about_entity, begin_workflow, view_entity,
 };
 use cuvee::output::draw::plan::PlanDocument;
 use cuvee::source::FileId;
@@ -25,7 +25,7 @@ struct CountingStore {
 
 /// A reader that counts the bytes that it reads.
 struct CountedRead<'s> {
-    source: Box<dyn Read + Send + Sync + 's>,
+    source: StoreReader<'s>,
     bytes: &'s AtomicU64,
 }
 
@@ -61,12 +61,7 @@ impl Store for CountingStore {
         self.store.files(instance)
     }
 
-    fn read(
-        &self,
-        instance: &str,
-        file: &str,
-        from: u64,
-    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<StoreReader<'_>> {
         let source = self.store.read(instance, file, from)?;
         Ok(Box::new(CountedRead { source, bytes: &self.bytes }))
     }

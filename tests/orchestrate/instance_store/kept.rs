@@ -4,10 +4,10 @@
 use super::{add, anna, begin, bytes, draft, note, read, texts};
 use cuvee::deploy::instance::{
     Draft, EventLog, LockAttempt, LockHolder, Locking, LogWriter, MemoryStore, OsStore,
-    SnapshotPace, Store, StoredFile, salvage, verify,
+    SnapshotPace, Store, StoreReader, StoredFile, salvage, verify,
 };
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
-use std::io::{self, Read};
+use std::io;
 use std::time::Duration;
 
 /// An instance with a record for each number, which is its text.
@@ -409,12 +409,7 @@ impl Store for SharedStore {
         self.0.files(instance)
     }
 
-    fn read(
-        &self,
-        instance: &str,
-        file: &str,
-        from: u64,
-    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<StoreReader<'_>> {
         self.0.read(instance, file, from)
     }
 

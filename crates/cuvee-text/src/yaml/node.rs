@@ -303,6 +303,11 @@ impl<'a> Node<'a> {
         children.iter().map(move |&id| Node { document, id })
     }
 
+    /// The items of a list, or the values of a map. Empty if the node is neither.
+    pub fn parts(self) -> impl Iterator<Item = Node<'a>> + Clone {
+        self.items().chain(self.entries().map(|(_, part)| part))
+    }
+
     /// The value of a key in a map. It scans the entries, so it is slow in loops over large maps.
     pub fn get(self, key: &str) -> Option<Node<'a>> {
         self.entries().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)

@@ -1,6 +1,6 @@
 //! A store in which one operation fails, as with a full disk, a crash or a bad cable.
 
-use super::{LockAttempt, LockHolder, Locking, Store, StoredFile};
+use super::{LockAttempt, LockHolder, Locking, Store, StoreReader, StoredFile};
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 
@@ -106,12 +106,7 @@ impl<S: Store> Store for FaultyStore<S> {
         self.whole(|| self.store.files(instance))
     }
 
-    fn read(
-        &self,
-        instance: &str,
-        file: &str,
-        from: u64,
-    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<StoreReader<'_>> {
         match self.next()? {
             None => self.store.read(instance, file, from),
             Some(FaultKind::Shorten(kept)) => {

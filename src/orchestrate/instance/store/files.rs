@@ -1,8 +1,8 @@
 //! Keeps instances as files of the operating system.
 
-use super::{LockAttempt, LockHolder, Locking, Store, StoreLock, StoredFile};
+use super::{LockAttempt, LockHolder, Locking, Store, StoreLock, StoreReader, StoredFile};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A store of files below a directory, in `instances/NAME/` for each instance. Only their owner may
@@ -125,12 +125,7 @@ impl Store for OsStore {
         Ok(files)
     }
 
-    fn read(
-        &self,
-        instance: &str,
-        file: &str,
-        from: u64,
-    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<StoreReader<'_>> {
         let mut file = File::open(self.path(instance, file)?)?;
         if from > 0 {
             file.seek(SeekFrom::Start(from))?;

@@ -1,5 +1,6 @@
 //! Reads the lines of a file of any size, one at a time and without copying them.
 
+use super::StoreReader;
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ const CHUNK: usize = 256 << 10;
 
 /// The lines between two positions of a file.
 pub(super) struct LogLines<'s> {
-    source: Box<dyn Read + Send + Sync + 's>,
+    source: StoreReader<'s>,
     buffer: Vec<u8>,
     /// The part of the buffer that was read and not returned yet.
     open: Range<usize>,
@@ -22,7 +23,7 @@ pub(super) struct LogLines<'s> {
 
 impl<'s> LogLines<'s> {
     /// Reads at most this many bytes of a file, or all of it.
-    pub(super) fn new(source: Box<dyn Read + Send + Sync + 's>, bytes: Option<u64>) -> Self {
+    pub(super) fn new(source: StoreReader<'s>, bytes: Option<u64>) -> Self {
         Self {
             source,
             buffer: Vec::new(),

@@ -1,9 +1,9 @@
 //! Keeps instances in memory, for tests and where there is no disk.
 
-use super::{LockAttempt, LockHolder, Locking, Store, StoreLock, StoredFile};
+use super::{LockAttempt, LockHolder, Locking, Store, StoreLock, StoreReader, StoredFile};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{self, Cursor, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A store in memory. Clones share their files.
@@ -108,12 +108,7 @@ impl Store for MemoryStore {
         })
     }
 
-    fn read(
-        &self,
-        instance: &str,
-        file: &str,
-        from: u64,
-    ) -> io::Result<Box<dyn Read + Send + Sync + '_>> {
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<StoreReader<'_>> {
         let bytes = self.with(instance, |directory| {
             directory.files.get(file).cloned().ok_or_else(|| missing("file"))
         })?;

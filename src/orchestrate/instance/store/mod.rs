@@ -77,12 +77,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// Errors of the system.
-    fn read(
-        &self,
-        instance: &str,
-        file: &str,
-        from: u64,
-    ) -> io::Result<Box<dyn Read + Send + Sync + '_>>;
+    fn read(&self, instance: &str, file: &str, from: u64) -> io::Result<StoreReader<'_>>;
 
     /// Makes the directory of an instance, unless it exists.
     ///
@@ -182,6 +177,9 @@ pub enum LockAttempt<'s> {
     /// Another holder has the lock; `None` if it is unknown.
     Busy(Option<LockHolder>),
 }
+
+/// Reads the contents of a file of a store, on any thread.
+pub type StoreReader<'s> = Box<dyn Read + Send + Sync + 's>;
 
 /// A lock that is held. It ends when this is dropped, or when the process ends.
 pub trait StoreLock: fmt::Debug + Send {}
