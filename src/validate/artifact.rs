@@ -164,7 +164,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks that the template or one of its imports defines the repository of this name.
-    fn repository(&self, when: &[ElementId], name: Node<'_>) {
+    pub(super) fn repository(&self, when: &[ElementId], name: Node<'_>) {
         let text = name.text().unwrap_or_default();
         let defined =
             self.documents.iter().filter_map(|document| document.root().get("repositories"));

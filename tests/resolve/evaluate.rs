@@ -126,6 +126,28 @@ service_template:
     );
 }
 
+/// The same holds for properties of capabilities.
+#[test]
+fn values_fit_capabilities() {
+    let hosts = |assigned: &str| {
+        let text = format!(
+            "
+tosca_definitions_version: tosca_2_0
+capability_types: {{Host: {{properties: {{slots: {{type: integer, default: 1}}}}}}}}
+node_types: {{Box: {{properties: {{name: {{type: string, default: x}}}}, capabilities: {{host: {{type: Host}}}}}}}}
+service_template: {{node_templates: {{box: {{type: Box, capabilities: {{host: {{properties: {{slots: {assigned}}}}}}}}}}}}}
+"
+        );
+        Resolver::from_text("hosts.yaml", text).evaluate_functions()
+    };
+    assert!(hosts("{$length: [{$get_property: [SELF, name]}]}").resolve().is_ok());
+    let (_, line) = error(&hosts("{$get_property: [SELF, name]}"));
+    assert_eq!(
+        line,
+        "hosts.yaml:5:96: error[invalid-value]: what is computed does not fit: expected an integer, got a string `x`"
+    );
+}
+
 #[test]
 fn inputs_are_needed_only_by_what_is_evaluated() {
     assert!(shop("{get_input: [names, 0]}").resolve().is_ok());

@@ -4,7 +4,7 @@
 use super::called;
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Node, NodeKind};
-use regex_lite::RegexBuilder;
+use regex_lite::{Regex, RegexBuilder};
 use std::cmp::Ordering;
 
 /// A function of TOSCA 2.0.
@@ -313,14 +313,15 @@ fn text(value: &Value) -> Result<&str, String> {
 
 fn matches(arguments: &[Value]) -> FunctionOutcome {
     let [value, pattern] = arguments else { return Ok(None) };
+    known(regular_expression(text(pattern)?)?.is_match(text(value)?))
+}
+
+/// Reads the second argument of `$matches`; `Err` says why it is no regular expression.
+pub(crate) fn regular_expression(pattern: &str) -> Result<Regex, String> {
     /// How large the compiled form of an expression may be.
     const BYTES: usize = 1 << 20;
-    let pattern = RegexBuilder::new(text(pattern)?).size_limit(BYTES).build();
-    let pattern = pattern.map_err(|error| {
-        let why = error.to_string();
-        why.lines().last().unwrap_or_default().trim().to_owned()
-    })?;
-    known(pattern.is_match(text(value)?))
+    let compiled = RegexBuilder::new(pattern).size_limit(BYTES).build();
+    compiled.map_err(|error| format!("`{pattern}` is no regular expression: {error}"))
 }
 
 fn contents(

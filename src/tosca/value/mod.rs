@@ -68,6 +68,7 @@ use cuvee_text::yaml::Node;
 use literal::Literal;
 use rule::GivenValues;
 use std::cmp::Ordering;
+pub(crate) use truth::is_unsupported;
 use truth::{Truth, is_too_large};
 
 /// The results of a check.

@@ -175,7 +175,7 @@ impl<'t> ValueChecker<'t, '_> {
 }
 
 /// Whether an error says that a regular expression may be valid but is not supported.
-pub(super) fn is_unsupported(error: &str) -> bool {
+pub(crate) fn is_unsupported(error: &str) -> bool {
     error.contains("not supported") || is_too_large(error)
 }
 

@@ -7,8 +7,8 @@ use super::kind::{Fit, KnownValue, ValueType};
 use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::v2_0::called;
-use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate};
-use crate::tosca::value::{Primitive, Schema, ValueKinds};
+use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate, regular_expression};
+use crate::tosca::value::{Primitive, Schema, ValueKinds, is_unsupported};
 use crate::variability::graph::ElementId;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 
@@ -57,6 +57,7 @@ impl Checker<'_, '_> {
                 // Otherwise, what the call gives is known already, or that it gives nothing.
                 if matches!(evaluate(node, &|_, _| None, &|value| value), Ok(None)) {
                     self.takes_given(expression, &call, function);
+                    self.takes_pattern(expression.when, &call, function);
                     self.compares(expression, &call);
                 }
                 self.result(&call, function)
@@ -112,6 +113,18 @@ impl Checker<'_, '_> {
                     self.report_when(&[expression.when, when].concat(), &[], error);
                 }
             }
+        }
+    }
+
+    /// Checks the regular expression of a call whose text is not known.
+    fn takes_pattern(&self, when: &[ElementId], call: &AppliedCall<'_, '_>, function: &BuiltIn) {
+        let ("matches", [_, pattern]) = (call.name, call.arguments) else { return };
+        let written = pattern.as_str().filter(|_| called(*pattern).is_none());
+        if let Some(Err(why)) = written.map(regular_expression)
+            && !is_unsupported(&why)
+        {
+            let error = Diagnostic::error(Code::InvalidFunction, why).at(pattern.span());
+            self.report_when(when, &[], error.rule(Rule::new(&TOSCA_2_0, function.section)));
         }
     }
 

@@ -84,6 +84,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         }
         for artifact in &own.artifacts {
+            if let Some(repository) = artifact.repository {
+                self.repository(&[], repository);
+            }
             let kind = self.defined(Family::Artifact, artifact.kind);
             let known = kind.map(|kind| &self.schemas.of(kind).properties);
             for named in &artifact.properties {

@@ -62,6 +62,12 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             let message = "`tosca_definitions_version` has to be the first key of a file";
             self.invalid(key, message, "6.1");
         }
+        let service = root.get("topology_template");
+        for keyname in ["inputs", "outputs"] {
+            if let Some(parameters) = service.and_then(|service| service.get(keyname)) {
+                self.without(parameters, "node_index", "in a node");
+            }
+        }
         let find = |name| root.entries().map(|(key, _)| key).find(|key| written(*key) == name);
         if let Some(key) = find("profile").filter(|_| find("service_template").is_some()) {
             let message = "a file with a `profile` has no `service_template`";
@@ -82,11 +88,16 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         let is_of_node = matches!(entity.kind, EntityKind::NodeTemplate | EntityKind::NodeType);
         let of_relationship = is_of_node.then_some(("relationship_index", "in a relationship"));
         for (name, place) in of_relationship.into_iter().chain([("value", "in a `validation`")]) {
-            if let Some(call) = call_of(value, name) {
-                let message = format!("`${name}` has a meaning {place} only");
-                let error = Diagnostic::error(Code::InvalidFunction, message);
-                self.push(call, error, BuiltIn::named(name).map_or("10.2", |it| it.section));
-            }
+            self.without(value, name, place);
+        }
+    }
+
+    /// Reports a call of a function that has a meaning only in another place.
+    fn without(&mut self, value: Node<'_>, name: &str, place: &str) {
+        if let Some(call) = call_of(value, name) {
+            let message = format!("`${name}` has a meaning {place} only");
+            let error = Diagnostic::error(Code::InvalidFunction, message);
+            self.push(call, error, BuiltIn::named(name).map_or("10.2", |it| it.section));
         }
     }
 
