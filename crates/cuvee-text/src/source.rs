@@ -292,11 +292,13 @@ impl SourceMap {
     }
 
     /// The file of an id. Built-in files belong to every map.
+    #[inline]
     pub fn get(&self, id: FileId) -> Option<&SourceFile> {
         self.files.get(id.0 as usize).or_else(|| BuiltInFile::find(id))
     }
 
     /// The file of an id. For an id without a file, an empty file without a name.
+    #[inline]
     pub fn file(&self, id: FileId) -> &SourceFile {
         self.get(id).unwrap_or_else(|| &NO_FILE)
     }

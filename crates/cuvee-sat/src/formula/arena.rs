@@ -104,11 +104,13 @@ impl Formula {
     pub const FALSE: Self = Self(1);
 
     /// The formula of a truth value.
+    #[inline]
     pub fn constant(value: bool) -> Self {
         if value { Self::TRUE } else { Self::FALSE }
     }
 
     /// The truth value, if the formula is a constant.
+    #[inline]
     pub fn as_constant(self) -> Option<bool> {
         (self.0 < 2).then_some(self == Self::TRUE)
     }
@@ -318,6 +320,7 @@ impl Arena {
     }
 
     /// Returns the outermost operator of a formula, with its operands.
+    #[inline]
     pub fn view(&self, formula: Formula) -> View<'_> {
         let negated = formula.is_negated();
         match self.nodes[formula.node()] {

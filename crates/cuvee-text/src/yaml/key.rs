@@ -27,6 +27,7 @@ impl<'d> Records<'d> {
     }
 
     /// The text of a key.
+    #[inline]
     pub(super) fn key_text(self, id: u32) -> Cow<'d, str> {
         let (_, record) = self.resolved(id);
         if record.shape.is_scalar() {
@@ -37,12 +38,14 @@ impl<'d> Records<'d> {
         Cow::Owned(text)
     }
 
+    #[inline]
     pub(super) fn scalar_text(self, record: &Record) -> &'d str {
         let from = if record.cooked { self.cooked } else { self.text };
         from.get(record.first as usize..record.first as usize + record.len as usize)
             .unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn children_of(self, record: &Record) -> &'d [u32] {
         let first = record.first as usize;
         self.children.get(first..first + record.len as usize).unwrap_or_default()

@@ -69,6 +69,7 @@ impl Record {
     /// text cannot be copied to the output.
     pub(super) const TANGLED: u8 = 4;
 
+    #[inline]
     pub(super) fn is(&self, mark: u8) -> bool {
         self.marks & mark != 0
     }
@@ -143,6 +144,7 @@ pub struct NodeIdentity(usize, u32);
 
 impl Document {
     /// The source text.
+    #[inline]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -176,11 +178,13 @@ impl Document {
     }
 
     /// The root. For an empty file, it is a null scalar.
+    #[inline]
     pub fn root(&self) -> Node<'_> {
         Node { document: self, id: 0 }
     }
 
     /// The node at a position, which comes from [`Node::position`].
+    #[inline]
     pub fn at(&self, position: u32) -> Node<'_> {
         Node { document: self, id: position }
     }
@@ -203,6 +207,7 @@ impl Document {
         self.records().scalar_text(record)
     }
 
+    #[inline]
     pub(super) fn children(&self, record: &Record) -> &[u32] {
         match record.shape {
             NodeStyle::BlockMap
@@ -216,6 +221,7 @@ impl Document {
 
 impl<'a> Node<'a> {
     /// The record of the node; for an alias, that of its target.
+    #[inline]
     pub(super) fn record(self) -> &'a Record {
         let record = self.own_record();
         if record.shape == NodeStyle::Alias {
@@ -226,17 +232,20 @@ impl<'a> Node<'a> {
     }
 
     /// The record of the node itself, even if it is an alias.
+    #[inline]
     pub(super) fn own_record(self) -> &'a Record {
         &self.document.nodes[self.id as usize]
     }
 
     /// The id of the node; for an alias, that of its target.
+    #[inline]
     pub(super) fn target(self) -> u32 {
         let record = self.own_record();
         if record.shape == NodeStyle::Alias { record.first } else { self.id }
     }
 
     /// The kind of the node; for an alias, that of its target.
+    #[inline]
     pub fn kind(self) -> NodeKind {
         match self.record().shape {
             NodeStyle::BlockMap | NodeStyle::FlowMap => NodeKind::Mapping,
@@ -246,6 +255,7 @@ impl<'a> Node<'a> {
     }
 
     /// Whether the node is a scalar without quotes.
+    #[inline]
     pub fn is_plain(self) -> bool {
         self.record().shape == NodeStyle::Plain
     }
@@ -257,12 +267,14 @@ impl<'a> Node<'a> {
 
     /// Whether both handles refer to the same node of the same document. An alias and its target
     /// are the same.
+    #[inline]
     pub fn ptr_eq(self, other: Node<'_>) -> bool {
         std::ptr::eq(self.document, other.document) && self.target() == other.target()
     }
 
     /// A value that tells this node from all others that exist at the same time. An alias has the
     /// same value as its target.
+    #[inline]
     pub fn identity(self) -> NodeIdentity {
         NodeIdentity(std::ptr::from_ref(self.document).addr(), self.target())
     }
@@ -273,11 +285,13 @@ impl<'a> Node<'a> {
     }
 
     /// Whether the node is an alias.
+    #[inline]
     pub fn is_alias(self) -> bool {
         self.own_record().shape == NodeStyle::Alias
     }
 
     /// The place of the node, without comments. For an alias, the place of its target.
+    #[inline]
     pub fn span(self) -> Span {
         let record = self.record();
         Span { file: self.document.file, start: record.start, end: record.end }
@@ -285,6 +299,7 @@ impl<'a> Node<'a> {
 
     /// The keys and values of a map in the order written, with merge keys (`<<`) already merged.
     /// Empty if the node is no map.
+    #[inline]
     pub fn entries(self) -> impl ExactSizeIterator<Item = (Node<'a>, Node<'a>)> + Clone {
         let Node { document, .. } = self;
         let children =
@@ -296,6 +311,7 @@ impl<'a> Node<'a> {
     }
 
     /// The items of a list. Empty if the node is no list.
+    #[inline]
     pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
         let Node { document, .. } = self;
         let children =
@@ -304,21 +320,25 @@ impl<'a> Node<'a> {
     }
 
     /// The items of a list, or the values of a map. Empty if the node is neither.
+    #[inline]
     pub fn parts(self) -> impl Iterator<Item = Node<'a>> + Clone {
         self.items().chain(self.entries().map(|(_, part)| part))
     }
 
     /// The value of a key in a map. It scans the entries, so it is slow in loops over large maps.
+    #[inline]
     pub fn get(self, key: &str) -> Option<Node<'a>> {
         self.entries().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)
     }
 
     /// The content of a scalar of any type, without quotes and line folding.
+    #[inline]
     pub fn text(self) -> Option<&'a str> {
         (self.kind() == NodeKind::Scalar).then(|| self.document.scalar_text(self.record()))
     }
 
     /// The scalar with its type.
+    #[inline]
     pub fn scalar(self) -> Option<Scalar<'a>> {
         let text = self.text()?;
         self.record().typing.read(text)

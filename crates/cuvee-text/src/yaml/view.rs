@@ -37,16 +37,19 @@ impl<'o, 'a> OutNode<'o, 'a> {
     }
 
     /// The source node, if the whole node is as its author wrote it.
+    #[inline]
     pub fn source(self) -> Option<Node<'a>> {
         if let Item::Source(node) = self.item { Some(node) } else { None }
     }
 
     /// The place of the node in the source.
+    #[inline]
     pub fn span(self) -> Span {
         self.span
     }
 
     /// The kind of the node.
+    #[inline]
     pub fn kind(self) -> NodeKind {
         self.item.kind()
     }
@@ -96,6 +99,7 @@ impl<'o, 'a> OutNode<'o, 'a> {
     }
 
     /// The value of a key in a map.
+    #[inline]
     pub fn get(self, key: &str) -> Option<Self> {
         match self.item {
             Item::Source(node) => {
