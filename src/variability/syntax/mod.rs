@@ -15,7 +15,7 @@ pub(crate) use presence::{Of, PresenceOperator};
 
 use crate::diagnostic::Diagnostic;
 use cuvee_text::source::Span;
-use cuvee_text::yaml::Node;
+use cuvee_text::yaml::{Node, write_flow};
 use parse::ExpressionTree;
 use std::cell::RefCell;
 
@@ -228,7 +228,11 @@ impl<'a> Syntax<'a> {
 
     fn write_canonical(&self, id: ExpressionId, into: &mut String) {
         let parts = match self.get(id).term {
-            Term::Scalar(node) => return into.push_str(&format!("{:?}", node.to_value())),
+            Term::Scalar(node) => {
+                // A text that begins like an operator is none.
+                into.push('=');
+                return into.push_str(&write_flow(&node.to_value()));
+            }
             Term::Application(Application { operator, operand }) => {
                 into.push_str(operator.keyword());
                 into.push(' ');
