@@ -21,8 +21,17 @@ pub(crate) type Cycle<T> = Vec<(usize, T)>;
 ///
 /// An edge to a position outside the graph is ignored.
 pub(crate) fn shortest_cycles<T: Copy>(edges: &Edges<T>) -> Vec<Cycle<T>> {
-    let whole = Knot { members: (0..edges.len()).collect(), edges: edges.to_vec() };
-    whole.split().into_iter().filter_map(shortest).collect()
+    let data: Vec<T> = edges.iter().flatten().map(|&(_, data)| data).collect();
+    let mut numbers = 0..;
+    let numbered =
+        |edges: &Vec<(usize, T)>| edges.iter().map(|(to, _)| *to).zip(&mut numbers).collect();
+    let whole =
+        Knot { members: (0..edges.len()).collect(), edges: edges.iter().map(numbered).collect() };
+    let shortest = whole.split().into_iter().filter_map(shortest);
+    let with_data = |cycle: Cycle<EdgeNumber>| {
+        cycle.into_iter().map(|(index, edge)| (index, data[edge])).collect()
+    };
+    shortest.map(with_data).collect()
 }
 
 /// The number of the strongly connected component that each node is in.
@@ -90,11 +99,14 @@ impl StrongComponents {
     }
 }
 
+/// The position of an edge among all edges of the whole graph.
+type EdgeNumber = usize;
+
 /// A part of a graph, with its own numbering of the nodes.
-struct Knot<T> {
+struct Knot {
     /// The nodes of the part, as positions in the whole graph, in ascending order.
     members: Vec<usize>,
-    edges: Vec<Vec<(usize, T)>>,
+    edges: Vec<Vec<(usize, EdgeNumber)>>,
 }
 
 /// In a part of at most this many members, it does not pay to look for a separator.
@@ -103,7 +115,7 @@ const FEW: usize = 64;
 /// A separator has at most one member for this many members on either side.
 const BALANCE: usize = 4;
 
-impl<T: Copy> Knot<T> {
+impl Knot {
     /// The strongly connected components that contain a cycle, in the order of their first members.
     fn split(&self) -> Vec<Self> {
         let components = StrongComponents::of(&self.edges);
@@ -174,7 +186,12 @@ impl<T: Copy> Knot<T> {
     }
 
     /// The shortest cycle through a member, if it is shorter than `bound`.
-    fn through(&self, start: usize, bound: usize, search: &mut Search<T>) -> Option<Cycle<T>> {
+    fn through(
+        &self,
+        start: usize,
+        bound: usize,
+        search: &mut Search,
+    ) -> Option<Cycle<EdgeNumber>> {
         let Search { came, queue } = search;
         let mut reached = Vec::new();
         let mut last = None;
@@ -205,18 +222,18 @@ impl<T: Copy> Knot<T> {
 }
 
 /// Buffers that the breadth-first searches share.
-struct Search<T> {
+struct Search {
     /// The node and the edge by which each node was reached; cleared after every search.
-    came: Vec<Option<(usize, T)>>,
+    came: Vec<Option<(usize, EdgeNumber)>>,
     /// The nodes that are reached but not yet visited, each with the length of a cycle that ends
     /// there.
     queue: VecDeque<(usize, usize)>,
 }
 
 /// The shortest cycle of a part.
-fn shortest<T: Copy>(knot: Knot<T>) -> Option<Cycle<T>> {
+fn shortest(knot: Knot) -> Option<Cycle<EdgeNumber>> {
     let mut search = Search { came: vec![None; knot.edges.len()], queue: VecDeque::new() };
-    let mut best: Option<Cycle<T>> = None;
+    let mut best: Option<Cycle<EdgeNumber>> = None;
     let mut open = vec![knot];
     while let Some(mut knot) = open.pop() {
         for start in knot.separator() {

@@ -7,7 +7,7 @@ use crate::topology::sensitive::told;
 use crate::tosca::evaluate::{EvaluatorState, FunctionScope};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{PropertyDefinition, check_value};
-use crate::tosca::{EffectiveType, Types, v2_0};
+use crate::tosca::{Types, v2_0};
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
@@ -51,9 +51,17 @@ pub(crate) fn misfits<'e>(
     }
     for node in graph.nodes.iter().filter(|node| presence.is(node.id)) {
         let Some(kind) = scope.type_of(node.id).map(|kind| types.effective(kind)) else { continue };
-        let holder = graph.holder(node, "capabilities").template.declared.value;
-        for (value, definition) in values_of_capabilities(holder, kind) {
-            check(value, Some(node.id), definition);
+        let assigned = graph.holder(node, "capabilities").template.declared.value;
+        for (name, capability) in assigned.get("capabilities").iter().flat_map(|it| it.entries()) {
+            let part = name.text().and_then(|name| kind.capabilities.get(name));
+            let (Some(part), Some(assigned)) = (part, capability.get("properties")) else {
+                continue;
+            };
+            for (name, value) in assigned.entries() {
+                if let Some(part) = part.definition.properties.get(&*name.key_text()) {
+                    check(value, Some(node.id), &part.definition);
+                }
+            }
         }
     }
     for output in graph.outputs.iter().filter(|output| presence.is(output.id)) {
@@ -64,21 +72,6 @@ pub(crate) fn misfits<'e>(
         }
     }
     found
-}
-
-/// The values that a node template gives properties of its capabilities, each with its definition.
-fn values_of_capabilities<'n, 'k>(
-    template: Node<'n>,
-    kind: &'k EffectiveType<'k>,
-) -> impl Iterator<Item = (Node<'n>, &'k PropertyDefinition<'k>)> {
-    let entries = |map: Option<Node<'n>>| map.into_iter().flat_map(Node::entries);
-    entries(template.get("capabilities")).flat_map(move |(name, capability)| {
-        let known = name.text().and_then(|name| kind.capabilities.get(name));
-        entries(capability.get("properties")).filter_map(move |(name, value)| {
-            let part = known?.definition.properties.get(name.text()?)?;
-            Some((value, &part.definition))
-        })
-    })
 }
 
 /// Whether no function is left in a value.
