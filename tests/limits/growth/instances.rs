@@ -251,7 +251,7 @@ fn wide_nodes() {
 
 #[test]
 fn long_instances() {
-    const REPORTS: usize = 10 * SIZE;
+    const REPORTS: usize = 100_000;
     let work = |count: usize| {
         let store = CountingStore::new();
         reported(&store, count);
