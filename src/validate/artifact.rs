@@ -163,14 +163,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks that the template or one of its imports defines the repository of this name.
+    /// Checks that the template or one of its imports defines the repository of this name, which may
+    /// begin with the prefix of an import.
     pub(super) fn repository(&self, when: &[ElementId], name: Node<'_>) {
         let text = name.text().unwrap_or_default();
         let defined =
             self.documents.iter().filter_map(|document| document.root().get("repositories"));
         let names: Vec<_> =
             defined.flat_map(Node::entries).filter_map(|(key, _)| key.text()).collect();
-        if !names.contains(&text) && function(name).is_none() {
+        let own = text.rsplit(':').next().unwrap_or(text);
+        if ![text, own].iter().any(|it| names.contains(it)) && function(name).is_none() {
             let error =
                 Diagnostic::error(Code::UnknownElement, format!("there is no repository `{text}`"));
             self.report_when(
