@@ -7,7 +7,7 @@ use crate::topology::sensitive::told;
 use crate::tosca::evaluate::{EvaluatorState, FunctionScope};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{PropertyDefinition, check_value};
-use crate::tosca::{Types, v2_0};
+use crate::tosca::{EffectiveType, Types, v2_0};
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
@@ -52,17 +52,7 @@ pub(crate) fn misfits<'e>(
     for node in graph.nodes.iter().filter(|node| presence.is(node.id)) {
         let Some(kind) = scope.type_of(node.id).map(|kind| types.effective(kind)) else { continue };
         let assigned = graph.holder(node, "capabilities").template.declared.value;
-        for (name, capability) in assigned.get("capabilities").iter().flat_map(|it| it.entries()) {
-            let part = name.text().and_then(|name| kind.capabilities.get(name));
-            let (Some(part), Some(assigned)) = (part, capability.get("properties")) else {
-                continue;
-            };
-            for (name, value) in assigned.entries() {
-                if let Some(part) = part.definition.properties.get(&*name.key_text()) {
-                    check(value, Some(node.id), &part.definition);
-                }
-            }
-        }
+        each_of_capabilities(assigned, kind, &mut |value, part| check(value, Some(node.id), part));
     }
     for output in graph.outputs.iter().filter(|output| presence.is(output.id)) {
         let declared = &output.parameter.declared;
@@ -72,6 +62,23 @@ pub(crate) fn misfits<'e>(
         }
     }
     found
+}
+
+/// Visits the values that a node template gives properties of its capabilities.
+fn each_of_capabilities(
+    template: Node<'_>,
+    kind: &EffectiveType<'_>,
+    visit: &mut dyn FnMut(Node<'_>, &PropertyDefinition<'_>),
+) {
+    for (name, capability) in template.get("capabilities").iter().flat_map(|it| it.entries()) {
+        let known = name.text().and_then(|name| kind.capabilities.get(name));
+        let Some((known, assigned)) = known.zip(capability.get("properties")) else { continue };
+        for (name, value) in assigned.entries() {
+            if let Some(part) = known.definition.properties.get(&*name.key_text()) {
+                visit(value, &part.definition);
+            }
+        }
+    }
 }
 
 /// Whether no function is left in a value.

@@ -104,13 +104,11 @@ impl Formula {
     pub const FALSE: Self = Self(1);
 
     /// The formula of a truth value.
-    #[inline]
     pub fn constant(value: bool) -> Self {
         if value { Self::TRUE } else { Self::FALSE }
     }
 
     /// The truth value, if the formula is a constant.
-    #[inline]
     pub fn as_constant(self) -> Option<bool> {
         (self.0 < 2).then_some(self == Self::TRUE)
     }

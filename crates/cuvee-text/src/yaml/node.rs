@@ -69,7 +69,6 @@ impl Record {
     /// text cannot be copied to the output.
     pub(super) const TANGLED: u8 = 4;
 
-    #[inline]
     pub(super) fn is(&self, mark: u8) -> bool {
         self.marks & mark != 0
     }
@@ -144,7 +143,6 @@ pub struct NodeIdentity(usize, u32);
 
 impl Document {
     /// The source text.
-    #[inline]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -178,13 +176,11 @@ impl Document {
     }
 
     /// The root. For an empty file, it is a null scalar.
-    #[inline]
     pub fn root(&self) -> Node<'_> {
         Node { document: self, id: 0 }
     }
 
     /// The node at a position, which comes from [`Node::position`].
-    #[inline]
     pub fn at(&self, position: u32) -> Node<'_> {
         Node { document: self, id: position }
     }

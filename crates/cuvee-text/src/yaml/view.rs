@@ -37,13 +37,11 @@ impl<'o, 'a> OutNode<'o, 'a> {
     }
 
     /// The source node, if the whole node is as its author wrote it.
-    #[inline]
     pub fn source(self) -> Option<Node<'a>> {
         if let Item::Source(node) = self.item { Some(node) } else { None }
     }
 
     /// The place of the node in the source.
-    #[inline]
     pub fn span(self) -> Span {
         self.span
     }
