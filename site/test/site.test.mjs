@@ -37,7 +37,11 @@ async function open(path, options = {}, script = () => {}) {
 }
 
 const left = (page, text) => page.locator(".left strong", { hasText: text }).waitFor();
-const ready = (page) => left(page, /variants? left/);
+/** Waits until there are all answers to what is typed and chosen. */
+const ready = async (page) => {
+  await left(page, /variants? left/);
+  await page.locator('.results[aria-busy="false"]').waitFor();
+};
 const editor = (page) => page.getByRole("textbox", { name: /^Text of/ });
 const choose = (page, preset) => page.getByRole("checkbox", { name: new RegExp(`^${preset}`) }).check();
 
@@ -84,7 +88,7 @@ test("opens with the shop, and shows what the command says", async () => {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
   assert.equal(readFileSync(await download.path(), "utf8"), cuvee("resolve", "examples/shop", "--preset", "prod"));
   await page.getByLabel(/^visitors/).fill("12000");
-  await page.locator(".left strong").waitFor();
+  await ready(page);
   await page.getByRole("tab", { name: "Graph" }).click();
   await page.locator('.drawing [data-id="node.cluster"].present').waitFor();
   const engine = page.getByRole("button", { name: /^engine/ });
@@ -131,7 +135,7 @@ test("a link opens what it was copied from, and holds it behind the mark", async
   await editor(page).click();
   await page.keyboard.press("Control+Home");
   await page.keyboard.insertText("# ours\n");
-  await page.waitForTimeout(300);
+  await ready(page);
   const counted = await page.locator(".left strong").textContent();
   site.asked.length = 0;
   await page.getByRole("button", { name: "Copy link" }).click();
@@ -256,6 +260,7 @@ test("everything can be done by keyboard", async () => {
     assert.ok(seen.some((it) => wanted.test(it ?? "")), `${wanted} is not reached: ${seen.join(" | ")}`);
   }
   assert.ok(await page.getByRole("checkbox", { name: /^dev/ }).isChecked());
+  await ready(page);
   await press("ArrowRight");
   await press("ArrowRight");
   assert.equal(await focused(), "Graph");
@@ -291,9 +296,9 @@ for (const colorScheme of ["light", "dark"]) {
     const { page, finish } = await open("playground.html", { colorScheme });
     await ready(page);
     await choose(page, "prod");
+    await ready(page);
     for (const name of ["Variant", /Messages/, "Graph", "Why"]) {
       await page.getByRole("tab", { name }).click();
-      await page.waitForTimeout(100);
       assert.deepEqual(await bad(page), [], `playground, ${name}`);
     }
     await finish();
