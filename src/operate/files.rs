@@ -2,8 +2,9 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::orchestrate::instance::TargetSources;
-use cuvee_text::source::{FileId, normalize};
-use cuvee_text::yaml::{Limits, Node, parse};
+use crate::tosca::v2_0;
+use cuvee_text::source::normalize;
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,8 +38,7 @@ impl KeptFiles {
     /// # Errors
     /// `store-corrupt` if its text is no template.
     pub(super) fn of(target: TargetSources, template: &Path) -> Result<Self, Diagnostic> {
-        let text = target.concrete.as_str().into();
-        let document = parse(FileId::DETACHED, text, &Limits::default())?;
+        let document = v2_0::parsed(target.concrete.as_str())?;
         let files = target.files.into_iter();
         let others = target.digests.into_iter().map(|(name, _)| name);
         let origin = match template.is_dir() {

@@ -51,11 +51,11 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{InstanceModel, InstanceReport, OsStore, SecretValues};
 use crate::resolver::{RecordAuthorNow, StoredInstance, TakenReports};
 use crate::topology::sensitive::SENSITIVE;
+use crate::tosca::v2_0;
 use carry::Carrying;
 use cuvee_text::answer::Failure;
-use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Limits, parse, write_flow};
+use cuvee_text::yaml::write_flow;
 use files::KeptFiles;
 use jiff::Timestamp;
 use kinds::Kinds;
@@ -219,8 +219,7 @@ impl InstanceOperator<'_> {
             return Ok(Vec::new());
         }
         let target = instance.target(&digest)?;
-        let limits = &Limits::default();
-        let template = parse(FileId::DETACHED, target.concrete.as_str().into(), limits)?;
+        let template = v2_0::parsed(target.concrete.as_str())?;
         let to = &target.model;
         let kinds = instance.with_types_of(&digest, Kinds::of)?;
         let secrets = RunSecrets::of(instance.seal()?, self.secrets.clone());

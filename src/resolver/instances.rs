@@ -23,7 +23,7 @@ use crate::tosca::function::function_in;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation, below_one};
 use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames};
 use crate::tosca::sensitive::said_sensitive;
-use crate::tosca::{NodeState, Types};
+use crate::tosca::{NodeState, Types, v2_0};
 use crate::variability::choice::Choice;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
@@ -32,7 +32,7 @@ use crate::variability::resolve::{self, EvaluatedVariant};
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::{FileId, MemoryFiles, is_yaml, normalize};
 use cuvee_text::value::{ReplacedPart, Value};
-use cuvee_text::yaml::{self, Limits, Node, Out, OutNode, write_yaml};
+use cuvee_text::yaml::{Document, Node, Out, OutNode, write_yaml};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -483,9 +483,8 @@ pub(super) fn secret_places(
 ) -> Result<SecretPlaces, Failure> {
     let resolver = target.resolver();
     let loaded = resolver.loaded(Extent::Whole)?;
-    let found = yaml::parse(FileId::DETACHED, target.written.as_str().into(), &Limits::default())
-        .map_err(Diagnostics::from)
-        .and_then(|written| {
+    let found =
+        v2_0::parsed(target.written.as_str()).map_err(Diagnostics::from).and_then(|written| {
             let written = Topology::read(&Out::Source(written.root()), &|_| false);
             types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {
                 let names = SecretNames::with(patterns);
@@ -691,8 +690,7 @@ impl<'r, 't, 'a> TargetRedaction<'r, 't, 'a> {
         if !is_yaml(path) {
             return self.untold(text);
         }
-        let parsed = yaml::parse(FileId::DETACHED, text.as_str().into(), &Limits::default());
-        let Ok(document) = parsed else { return self.untold(text) };
+        let Ok(document) = v2_0::parsed(text.as_str()) else { return self.untold(text) };
         let file = self.files.get(text.as_str()).copied();
         match self.of(&Out::Source(document.root()), file) {
             Out::Source(_) if !self.tells(&text) => Ok(text.into_bytes()),
@@ -780,7 +778,7 @@ pub(super) struct KeptSide {
     pub(super) loaded: Arc<Loaded>,
     /// The targets of nodes that do not have the present target.
     others: Vec<OtherTarget>,
-    written: yaml::Document,
+    written: Document,
     resolver: Resolver,
 }
 
@@ -788,8 +786,8 @@ pub(super) struct KeptSide {
 struct OtherTarget {
     digest: Arc<str>,
     sources: TargetSources,
-    concrete: yaml::Document,
-    written: yaml::Document,
+    concrete: Document,
+    written: Document,
     loaded: Arc<Loaded>,
     resolver: Resolver,
 }
@@ -804,7 +802,6 @@ struct SideDocuments {
 
 impl KeptSide {
     pub(super) fn of(model: &InstanceModel, targets: KeptTargets<'_>) -> Result<Self, Failure> {
-        let parsed = |text: &str| yaml::parse(FileId::DETACHED, text.into(), &Limits::default());
         let sources = targets(&model.target.digest)?;
         let resolver = sources.resolver();
         let loaded = resolver.loaded(Extent::Whole)?;
@@ -816,15 +813,15 @@ impl KeptSide {
                 let resolver = sources.resolver();
                 others.push(OtherTarget {
                     digest: Arc::clone(digest),
-                    concrete: parsed(&sources.concrete)?,
-                    written: parsed(&sources.written)?,
+                    concrete: v2_0::parsed(sources.concrete.as_str())?,
+                    written: v2_0::parsed(sources.written.as_str())?,
                     loaded: resolver.loaded(Extent::Whole)?,
                     resolver,
                     sources,
                 });
             }
         }
-        let written = parsed(&sources.written)?;
+        let written = v2_0::parsed(sources.written.as_str())?;
         Ok(Self { sources, loaded, others, written, resolver })
     }
 

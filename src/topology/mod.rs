@@ -44,10 +44,12 @@ pub use part::{
 };
 pub use read::RelationHead;
 
-use crate::tosca::{Family, RequirementDefinition, TypeId, Types};
+use crate::tosca::{Family, RequirementDefinition, TypeId, Types, v2_0};
+use cuvee_text::value::Value;
 use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The topology of a resolved template. Its serialised form has no places.
@@ -76,6 +78,9 @@ pub struct Topology {
     /// The values of secret variability inputs. What contains one of them is secret.
     #[serde(skip)]
     pub(crate) secrets: Arc<[String]>,
+    /// Whether the template is one of TOSCA 2.0.
+    #[serde(skip)]
+    pub(crate) is_2_0: bool,
 }
 
 impl Topology {
@@ -96,6 +101,14 @@ impl Topology {
     /// ```
     pub fn read(document: &Out<'_>, hosting: &dyn Fn(&RelationHead<'_>) -> bool) -> Self {
         read::topology(OutNode::root(document), hosting)
+    }
+
+    /// The value that is meant by a written one.
+    pub(crate) fn meant<'v>(&self, written: &'v Value) -> Cow<'v, Value> {
+        match self.is_2_0 {
+            true => Cow::Owned(v2_0::meant(written.clone())),
+            false => Cow::Borrowed(written),
+        }
     }
 
     /// The node with this id, which must be from this topology.

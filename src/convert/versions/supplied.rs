@@ -6,9 +6,8 @@ use crate::tosca::types::{Types, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar};
 use crate::tosca::value::{Dimension, Primitive, units};
-use cuvee_text::source::FileId;
 use cuvee_text::value::{Number, Value};
-use cuvee_text::yaml::{Document, Limits, Node, Out, OutKey, parse, write_yaml};
+use cuvee_text::yaml::{Document, Node, Out, OutKey, write_yaml};
 use std::sync::{Arc, OnceLock};
 
 /// The metadata that only say which names the profile has for a type.
@@ -98,7 +97,7 @@ fn is_definition(family: Family, name: &str, body: Node<'_>) -> bool {
         (OutKey::New(family.keyword().into()), types),
     ];
     let written = write_yaml(&Out::Map { entries: entries.into(), like: None });
-    let read = parse(FileId::DETACHED, written.into(), &Limits::default()).map(v2_0::read);
+    let read = v2_0::parsed(written);
     read.is_ok_and(|document| {
         let own = document.root().get(family.keyword()).and_then(|types| types.get(name));
         own.is_some_and(|own| own.to_value() == body.to_value())

@@ -6,8 +6,8 @@ use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::Directive;
 use crate::tosca::filter::NodeFilter;
 use crate::tosca::v2_0;
-use cuvee_text::source::{FileId, Span};
-use cuvee_text::yaml::{Document, Limits, Node, OutEntry, OutNode, parse, write_yaml};
+use cuvee_text::source::Span;
+use cuvee_text::yaml::{Document, Node, OutEntry, OutNode, write_yaml};
 use cuvee_text::yaml::{Out, OutKey};
 use rustc_hash::FxHashMap;
 
@@ -126,8 +126,7 @@ fn made(filter: Out<'_>, is_2_0: bool) -> Option<Box<Document>> {
     });
     let filter = (OutKey::New(FILTER.into()), filter);
     let out = Out::Map { entries: version.into_iter().chain([filter]).collect(), like: None };
-    let document = parse(FileId::DETACHED, write_yaml(&out).into(), &Limits::default()).ok()?;
-    Some(Box::new(v2_0::read(document)))
+    v2_0::parsed(write_yaml(&out)).ok().map(Box::new)
 }
 
 /// The entries of a list of requirement assignments, in the order in which the topology counts

@@ -11,6 +11,7 @@ use crate::orchestrate::tree::{
 };
 use crate::topology::named::NamedParts;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::v2_0;
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -154,6 +155,63 @@ pub(crate) struct Overlay<'o, 'a> {
     pub(crate) others: &'o FxHashMap<Arc<str>, NamedTemplates<'a>>,
 }
 
+/// What of a target's document decides how a model is written over it.
+struct OverlaidTarget {
+    /// The names of its relationship templates, and of those of others that are added.
+    relationships: FxHashSet<String>,
+    is_2_0: bool,
+}
+
+impl OverlaidTarget {
+    /// A value of the model; nothing if the document has the same one.
+    fn changed<'a>(&self, old: Option<OutNode<'_, '_>>, said: &Value) -> Option<Out<'a>> {
+        let old = old.map(OutNode::to_value);
+        let old = old.map(|old| if self.is_2_0 { v2_0::meant(old) } else { old });
+        let new = || if self.is_2_0 { v2_0::written_again(said.clone()) } else { said.clone() };
+        (old.as_ref() != Some(said)).then(|| Out::Value(new()))
+    }
+
+    /// Assignments with the model's values; unchanged ones keep their source text.
+    fn values<'a>(&self, old: Option<&Out<'a>>, model: &ByName<Value>) -> Option<Out<'a>> {
+        let mut all = Vec::new();
+        let mut known = FxHashSet::default();
+        for (key, value) in old.map(entries).unwrap_or_default() {
+            let name = key_name(&key).into_owned();
+            if let Some(said) = model.get(&*name) {
+                let changed = self.changed(Some(OutNode::root(&value)), said);
+                all.push((key, changed.unwrap_or(value)));
+                known.insert(name);
+            }
+        }
+        for (name, said) in model.iter().filter(|(name, _)| !known.contains(&***name)) {
+            let key = OutKey::New(name.to_string().into());
+            all.extend(self.changed(None, said).map(|value| (key, value)));
+        }
+        (!all.is_empty()).then(|| rebuilt(old, all))
+    }
+
+    /// Sets the values of a template to those of a node.
+    fn set_values(&self, all: &mut MapEntries<'_>, node: &NodeInstance) {
+        set(all, "properties", |old| self.values(old, &node.properties));
+        let with_values: Vec<_> = node
+            .capabilities
+            .iter()
+            .filter(|(_, capability)| !capability.properties.is_empty())
+            .collect();
+        set(all, "capabilities", |old| {
+            let mut capabilities = old.map(entries).unwrap_or_default();
+            for (name, capability) in with_values {
+                set(&mut capabilities, name, |old| {
+                    let mut body = old.map(entries).unwrap_or_default();
+                    set(&mut body, "properties", |old| self.values(old, &capability.properties));
+                    Some(rebuilt(old, body))
+                });
+            }
+            Some(rebuilt(old, capabilities)).filter(|out| !entries(out).is_empty())
+        });
+    }
+}
+
 /// The templates of a target, by name.
 pub(crate) struct NamedTemplates<'a> {
     nodes: FxHashMap<String, Out<'a>>,
@@ -178,15 +236,18 @@ impl<'a> NamedTemplates<'a> {
 impl<'a> Overlay<'_, 'a> {
     /// The document of the present target, with the nodes and values of the model.
     pub(crate) fn document(&self, target: &Out<'a>) -> Out<'a> {
-        let mut names = relationship_templates(target);
-        let templates = self.templates_of_others(&mut names);
+        let mut over = OverlaidTarget {
+            relationships: relationship_templates(target),
+            is_2_0: v2_0::is_said_in(OutNode::root(target)),
+        };
+        let templates = self.templates_of_others(&mut over.relationships);
         let mut all = entries(target);
         set(&mut all, "topology_template", |topology| {
             let mut sections = topology.map(entries).unwrap_or_default();
-            set(&mut sections, "inputs", |inputs| inputs.map(|inputs| self.inputs(inputs)));
+            set(&mut sections, "inputs", |inputs| inputs.map(|inputs| self.inputs(inputs, &over)));
             set(&mut sections, "node_templates", |old| {
                 let none = Out::Map { entries: Default::default(), like: None };
-                let nodes = self.nodes(old.unwrap_or(&none), &names);
+                let nodes = self.nodes(old.unwrap_or(&none), &over);
                 (old.is_some() || !entries(&nodes).is_empty()).then_some(nodes)
             });
             set(&mut sections, "relationship_templates", |old| match templates.is_empty() {
@@ -221,9 +282,8 @@ impl<'a> Overlay<'_, 'a> {
         all
     }
 
-    /// The node templates for the nodes of the model. `names` are the document's relationship
-    /// templates.
-    fn nodes(&self, templates: &Out<'a>, names: &FxHashSet<String>) -> Out<'a> {
+    /// The node templates for the nodes of the model.
+    fn nodes(&self, templates: &Out<'a>, over: &OverlaidTarget) -> Out<'a> {
         let is_there =
             |node: &&NodeInstance| self.with_initial || node.state != InstanceState::default();
         let mut all: MapEntries<'a> = Vec::new();
@@ -234,7 +294,7 @@ impl<'a> Overlay<'_, 'a> {
             let node = self.model.nodes.get(&*name).filter(is_there);
             if let Some(node) = node.filter(|node| node.target.is_none() && node.template.is_some())
             {
-                all.push((key, self.node(Some(&template), node, names)));
+                all.push((key, self.node(Some(&template), node, over)));
                 written.insert(name);
             }
         }
@@ -242,7 +302,7 @@ impl<'a> Overlay<'_, 'a> {
             if !written.contains(&**id) && is_there(&node) {
                 let other = node.target.as_ref().and_then(|digest| self.others.get(digest));
                 let template = other.and_then(|other| other.nodes.get(&**id));
-                all.push((OutKey::New(id.to_string().into()), self.node(template, node, names)));
+                all.push((OutKey::New(id.to_string().into()), self.node(template, node, over)));
             }
         }
         like(templates, all)
@@ -252,7 +312,7 @@ impl<'a> Overlay<'_, 'a> {
         &self,
         template: Option<&Out<'a>>,
         node: &NodeInstance,
-        names: &FxHashSet<String>,
+        over: &OverlaidTarget,
     ) -> Out<'a> {
         let none = Out::Map { entries: Default::default(), like: None };
         let template = template.unwrap_or(&none);
@@ -271,9 +331,9 @@ impl<'a> Overlay<'_, 'a> {
             );
         }
         if self.with_values || node.template.is_none() {
-            with_values(&mut all, node);
+            over.set_values(&mut all, node);
         }
-        set(&mut all, "requirements", |old| self.requirements(old, node, names));
+        set(&mut all, "requirements", |old| self.requirements(old, node, &over.relationships));
         like(template, all)
     }
 
@@ -317,17 +377,17 @@ impl<'a> Overlay<'_, 'a> {
     }
 
     /// The declarations of inputs; the default of each is the value that the model has.
-    fn inputs(&self, inputs: &Out<'a>) -> Out<'a> {
+    fn inputs(&self, inputs: &Out<'a>, over: &OverlaidTarget) -> Out<'a> {
         if !self.with_values {
             return inputs.clone();
         }
         let mut all = entries(inputs);
         for (key, declaration) in &mut all {
             let Some(value) = self.model.inputs.get(&*key_name(key)) else { continue };
-            let old = OutNode::root(declaration).get("default").map(OutNode::to_value);
-            if old.as_ref() != Some(value) {
+            let old = OutNode::root(declaration).get("default");
+            if let Some(value) = over.changed(old, value) {
                 let mut body = entries(declaration);
-                set(&mut body, "default", |_| Some(Out::Value(value.clone())));
+                set(&mut body, "default", |_| Some(value));
                 *declaration = like(declaration, body);
             }
         }
@@ -361,27 +421,6 @@ pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topo
         taken.insert((relation.source, relation.position));
     }
     topology
-}
-
-/// Sets the values of a template to those of a node.
-fn with_values(all: &mut MapEntries<'_>, node: &NodeInstance) {
-    set(all, "properties", |old| values(old, &node.properties));
-    let with_values: Vec<_> = node
-        .capabilities
-        .iter()
-        .filter(|(_, capability)| !capability.properties.is_empty())
-        .collect();
-    set(all, "capabilities", |old| {
-        let mut capabilities = old.map(entries).unwrap_or_default();
-        for (name, capability) in with_values {
-            set(&mut capabilities, name, |old| {
-                let mut body = old.map(entries).unwrap_or_default();
-                set(&mut body, "properties", |old| values(old, &capability.properties));
-                Some(rebuilt(old, body))
-            });
-        }
-        Some(rebuilt(old, capabilities)).filter(|out| !entries(out).is_empty())
-    });
 }
 
 /// The names of the relationship templates of a document.
@@ -432,24 +471,6 @@ fn retargeted<'a>(item: &Out<'a>, target: &str) -> Out<'a> {
         };
     }
     like(item, all)
-}
-
-/// Assignments with the model's values; unchanged ones keep their source text.
-fn values<'a>(old: Option<&Out<'a>>, model: &ByName<Value>) -> Option<Out<'a>> {
-    let mut all = Vec::new();
-    let mut known = FxHashSet::default();
-    for (key, value) in old.map(entries).unwrap_or_default() {
-        let name = key_name(&key).into_owned();
-        if let Some(said) = model.get(&*name) {
-            let is_same = OutNode::root(&value).to_value() == *said;
-            all.push((key, if is_same { value } else { Out::Value(said.clone()) }));
-            known.insert(name);
-        }
-    }
-    for (name, value) in model.iter().filter(|(name, _)| !known.contains(&***name)) {
-        all.push((OutKey::New(name.to_string().into()), Out::Value(value.clone())));
-    }
-    (!all.is_empty()).then(|| rebuilt(old, all))
 }
 
 /// Each value of a map, or of the maps in a list.

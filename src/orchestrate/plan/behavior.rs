@@ -20,7 +20,7 @@ use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
     Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
-    PropertyDefinition, TypeId, TypeRef, Types,
+    PropertyDefinition, TypeId, TypeRef, Types, v2_0,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -251,7 +251,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// have theirs here.
     pub(super) fn value(&self, node: Node<'_>, owner: ValueOwner, secrecy: &Secrecy) -> Value {
         let value = match &self.scope {
-            None => node.to_value(),
+            None => v2_0::meant_by(node),
             Some(scope) => {
                 let mut evaluator = FunctionEvaluator::new(scope, self.evaluated.take());
                 let value = evaluator.replaced(node, owner.element());
@@ -296,7 +296,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     pub(super) fn told(&self) -> Vec<WorkflowInput> {
         let inputs = self.topology.inputs.iter().filter(|_| self.as_written.is_some());
         let told = inputs.filter_map(|input| {
-            let value = input.value.as_ref().or(input.default.as_ref())?.value.clone();
+            let value = &input.value.as_ref().or(input.default.as_ref())?.value;
+            let value = self.topology.meant(value).into_owned();
             let is_sensitive = self.is_sensitive_input(input, &value);
             Some(WorkflowInput { name: input.name.clone(), value, is_sensitive })
         });
@@ -865,7 +866,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         }
         if let Some((interface, said)) = own {
             for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
-                call.assign(name, assigned(&value.value), from, value.span);
+                let value_of_input = self.topology.meant(assigned(&value.value)).into_owned();
+                call.assign(name, value_of_input, from, value.span);
             }
         }
         let written = own.map_or(&[][..], |(_, said)| &said.outputs);
@@ -1300,14 +1302,14 @@ fn input_value<'a>(input: &PropertyDefinition<'a>) -> Option<Node<'a>> {
 
 /// The value of an operation input. A template may write it as a definition instead of a plain
 /// value.
-fn assigned(value: &Value) -> Value {
-    let Value::Map(map) = value else { return value.clone() };
+fn assigned(value: &Value) -> &Value {
+    let Value::Map(map) = value else { return value };
     let of = |name: &str| map.iter().find(|(key, _)| &**key == name).map(|(_, value)| value);
     const DEFINES: [&str; 5] = ["type", "value", "default", "description", "required"];
     let is_definition =
         of("type").is_some() && map.iter().all(|(key, _)| DEFINES.contains(&&**key));
     let said = of("value").or_else(|| of("default")).filter(|_| is_definition);
-    said.unwrap_or(value).clone()
+    said.unwrap_or(value)
 }
 
 fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {

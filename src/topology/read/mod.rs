@@ -57,6 +57,7 @@ pub(super) fn topology(
             relationships: relationships.iter().map(named_relationship).collect(),
             substitution: body.get("substitution_mappings").map(substitution),
             nodes: Vec::with_capacity(nodes.len()),
+            is_2_0,
             ..Topology::default()
         },
     };

@@ -238,9 +238,16 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         Ok(value)
     }
 
-    /// A value in which each function that has a value is replaced by it.
+    /// The value that is meant by one in which each function that has a value is replaced by it.
     pub(crate) fn replaced(&mut self, node: Node<'_>, site: Option<S::Element>) -> Value {
+        let written = self.written(node, site);
+        if v2_0::is_of(node.document()) { v2_0::meant(written) } else { written }
+    }
+
+    /// The same value as a template has it.
+    fn written(&mut self, node: Node<'_>, site: Option<S::Element>) -> Value {
         match self.evaluate(node, site) {
+            Ok(Some(value)) if v2_0::is_of(node.document()) => return v2_0::written_value(value),
             Ok(Some(value)) => return value,
             Ok(None) => {}
             // The error is reported already.
@@ -249,15 +256,13 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         match node.kind() {
             NodeKind::Scalar => node.to_value(),
             NodeKind::Sequence => {
-                node.items().map(|item| self.replaced(item, site)).collect::<Vec<_>>().into()
+                node.items().map(|item| self.written(item, site)).collect::<Vec<_>>().into()
             }
             NodeKind::Mapping => {
-                let entries = node.entries();
-                Value::Map(
-                    entries
-                        .map(|(key, value)| (key.key_text().into(), self.replaced(value, site)))
-                        .collect(),
-                )
+                let entry = |(key, value): (Node<'_>, Node<'_>)| {
+                    (key.key_text().into(), self.written(value, site))
+                };
+                Value::Map(node.entries().map(entry).collect())
             }
         }
     }
@@ -364,7 +369,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         }
         let mut entry = |(key, value): (Node<'_>, Node<'_>)| {
             let value = self.value(value, site)?;
-            Ok(value.map(|value| (key.key_text().into(), value)))
+            Ok(value.map(|value| (v2_0::meant_key(key), value)))
         };
         let entries = node.entries().map(&mut entry).collect::<Result<Option<Vec<_>>, _>>()?;
         Ok(entries.map(|entries| Value::Map(entries.into())))

@@ -1,7 +1,8 @@
 //! The functions of TOSCA 2.0 (section 10.2), and the values of those that depend on their arguments
 //! alone.
 
-use super::called;
+use super::literal::{meant_key, unescaped};
+use super::{called, function_name};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Node, NodeKind};
 use regex_lite::{Regex, RegexBuilder};
@@ -184,7 +185,7 @@ fn written_value(
         NodeKind::Mapping => {
             let entry = |(key, value): (Node<'_>, Node<'_>)| {
                 let value = evaluate(value, query, read)?;
-                Ok(value.map(|value| (key.key_text().into(), value)))
+                Ok(value.map(|value| (meant_key(key), value)))
             };
             let entries = node.entries().map(entry).collect::<Result<Option<Vec<_>>, String>>()?;
             Ok(entries.map(|entries| Value::Map(entries.into())))
@@ -195,10 +196,10 @@ fn written_value(
 /// The value of a scalar. A text behind one `$` calls a function; of several `$`, one is left out
 /// (section 10.1).
 pub(crate) fn scalar(node: Node<'_>) -> Option<Value> {
-    match node.as_str().and_then(|text| text.strip_prefix('$')) {
-        Some(rest) if rest.starts_with('$') => Some(rest.into()),
-        Some(rest) if !rest.is_empty() => None,
-        _ => Some(node.to_value()),
+    match node.as_str() {
+        Some(text) if function_name(text).is_some() => None,
+        Some(text) => Some(unescaped(text).unwrap_or(text).into()),
+        None => Some(node.to_value()),
     }
 }
 

@@ -7,14 +7,18 @@
 
 pub(crate) mod function;
 pub(crate) mod grammar;
+mod literal;
 mod told;
 
+pub(crate) use literal::{meant, meant_by, meant_key, written as written_value, written_again};
 pub(crate) use told::tell;
 
 use crate::diagnostic::Diagnostic;
-use cuvee_text::yaml::{Document, Node, NodeKind, OutNode, Scalar};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Document, Limits, Node, NodeKind, OutNode, Scalar, parse};
 use grammar::{ElementGrammar, FILE, KeynameContent};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The `tosca_definitions_version` of TOSCA 2.0 documents.
 pub(crate) const VERSION: &str = "tosca_2_0";
@@ -89,6 +93,14 @@ fn path_behind<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
         [source, ..] if is(source, "SOURCE") || is(source, "TARGET") => None,
         own => Some(own.to_vec()),
     }
+}
+
+/// Reads the text of a file that has no place, of whatever version.
+///
+/// # Errors
+/// `syntax` if the text is not YAML.
+pub(crate) fn parsed(text: impl Into<Arc<str>>) -> Result<Document, Diagnostic> {
+    parse(FileId::DETACHED, text.into(), &Limits::default()).map(read)
 }
 
 /// Gives the keynames of a document of version 2.0 the names that the tree has for them. Other

@@ -274,7 +274,9 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             OutputSite::Element(id) => Some(id),
         };
         // `functions` has already recorded its errors.
-        if let Some(value) = functions.evaluate(node, site).ok()?.map(Out::Value) {
+        if let Some(value) = functions.evaluate(node, site).ok()? {
+            let is_2_0 = v2_0::is_of(node.document());
+            let value = Out::Value(if is_2_0 { v2_0::written_value(value) } else { value });
             return Some(match node.entries().next() {
                 Some((function, _)) => lifted(function, value),
                 None => value,

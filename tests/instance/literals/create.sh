@@ -1,0 +1,1 @@
+echo "$of_type $sum $later $own $labels $price $seen"
