@@ -1,15 +1,17 @@
 //! Collects the facts about types that a run needs: derivation, attributes and artifacts.
 
-use crate::tosca::{Family, Types};
+use crate::tosca::types::{Part, Parts};
+use crate::tosca::{EffectiveType, Family, PropertyDefinition, Types};
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// For each node type and artifact type of a target, the names of the types that it derives from.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     above: FxHashMap<String, Vec<String>>,
-    /// The attributes that node types declare, each with the name of its type.
-    attributes: FxHashMap<String, Vec<(String, String)>>,
+    /// The attributes that node types and their capabilities declare.
+    attributes: FxHashMap<String, Vec<AttributeKind>>,
     /// The artifacts that node types define, each with its file.
     artifacts: FxHashMap<String, Vec<(String, String)>>,
     /// The attributes whose value is an output of an operation: the operation, its output, and the
@@ -17,6 +19,15 @@ pub(super) struct Kinds {
     taken: FxHashMap<String, Vec<[String; 3]>>,
     /// The operations of node types that have an implementation.
     producers: FxHashMap<String, Vec<String>>,
+}
+
+#[derive(Debug)]
+struct AttributeKind {
+    /// The capability that has the attribute, if one does.
+    capability: Option<String>,
+    name: String,
+    /// The name of the type of its values.
+    kind: String,
 }
 
 impl Kinds {
@@ -32,11 +43,7 @@ impl Kinds {
             kinds.above.insert(name.clone(), chain.collect());
             if definition.family == Family::Node {
                 let effective = types.effective(id);
-                let names = effective.attributes.values().map(|part| {
-                    let kind = part.definition.schema.kind.and_then(|kind| kind.text());
-                    (part.named.name.to_owned(), kind.unwrap_or("string").to_owned())
-                });
-                kinds.attributes.insert(name.clone(), names.collect());
+                kinds.attributes.insert(name.clone(), attributes(effective));
                 let operations = effective.interfaces.values().flat_map(|part| {
                     let operations = part.definition.operations.iter();
                     let run = operations.filter(|(_, it)| it.definition.implementation.is_some());
@@ -66,11 +73,16 @@ impl Kinds {
             || self.above.get(name).is_some_and(|above| above.iter().any(|it| it == other))
     }
 
-    /// The type of an attribute that nodes of this type have; `None` if they have none of this
-    /// name.
-    pub(super) fn attribute(&self, kind: &str, name: &str) -> Option<&str> {
-        let (_, of) = self.attributes.get(kind)?.iter().find(|(known, _)| known == name)?;
-        Some(of)
+    /// The type of an attribute that nodes of this type, or one of their capabilities, have; `None`
+    /// if they have none of this name.
+    pub(super) fn attribute(
+        &self,
+        kind: &str,
+        (capability, name): (Option<&str>, &str),
+    ) -> Option<&str> {
+        let mut all = self.attributes.get(kind)?.iter();
+        let found = all.find(|it| it.name == name && it.capability.as_deref() == capability)?;
+        Some(&found.kind)
     }
 
     /// The attributes of nodes of this type whose value is this output of an operation.
@@ -89,6 +101,22 @@ impl Kinds {
     pub(super) fn operations(&self, kind: &str) -> &[String] {
         self.producers.get(kind).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The attributes of nodes of a type and of their capabilities.
+fn attributes(of: &EffectiveType<'_>) -> Vec<AttributeKind> {
+    let kinds = |capability: Option<&str>, parts: &Parts<'_, PropertyDefinition<'_>>| {
+        let kind = |part: &Arc<Part<'_, PropertyDefinition<'_>>>| AttributeKind {
+            capability: capability.map(str::to_owned),
+            name: part.named.name.to_owned(),
+            kind: part.definition.schema.kind.and_then(Node::text).unwrap_or("string").to_owned(),
+        };
+        parts.values().map(kind).collect::<Vec<_>>()
+    };
+    let of_capabilities = of.capabilities.values();
+    let of_capabilities =
+        of_capabilities.flat_map(|it| kinds(Some(it.named.name), &it.definition.attributes));
+    kinds(None, &of.attributes).into_iter().chain(of_capabilities).collect()
 }
 
 /// The interface, the operation and the output of a function that asks its own node for it.

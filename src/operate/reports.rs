@@ -166,7 +166,7 @@ impl GivenOutputs<'_, '_> {
         let mut found: Vec<AttributeName> = Vec::new();
         match mapping {
             Some(of) => found.push((of.capability.clone(), Arc::clone(&of.attribute))),
-            None => found.extend(kinds.attribute(kind, name).map(|_| (None, name.into()))),
+            None => found.extend(kinds.attribute(kind, (None, name)).map(|_| (None, name.into()))),
         }
         let asking = kinds.taking(kind, &format!("{interface}.{operation}"), name);
         found.extend(asking.into_iter().map(|attribute| (None, attribute.into())));
@@ -182,17 +182,14 @@ impl GivenOutputs<'_, '_> {
     ) {
         let mut report =
             InstanceReport { node: Some(Arc::clone(node)), ..InstanceReport::default() };
+        let Workshop { to, kinds, .. } = self.workshop;
+        let known = to.nodes.get(node);
+        let name = (capability.as_deref(), &*attribute);
+        let kind = known.and_then(|node| kinds.attribute(&node.type_name, name));
+        let value = as_declared(value, kind);
         match capability {
-            Some(capability) => {
-                report.capability_attributes.push((capability, attribute, value));
-            }
-            None => {
-                let Workshop { to, kinds, .. } = self.workshop;
-                let known = to.nodes.get(node);
-                let kind = known.and_then(|node| kinds.attribute(&node.type_name, &attribute));
-                let value = as_declared(value, kind);
-                report.attributes.push((attribute, value));
-            }
+            Some(capability) => report.capability_attributes.push((capability, attribute, value)),
+            None => report.attributes.push((attribute, value)),
         }
         self.reports.push(report);
     }

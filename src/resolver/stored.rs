@@ -15,7 +15,7 @@ use crate::orchestrate::instance::{
     EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, KeptSecrets, LockHolder,
     ModelEdit, ModelReading, NextReports, Orchestration, ReadyStep, RecordAuthor, RecordOrigin,
     RecordedChange, ReportRules, ReportStream, Reported, SecretPlaces, SecretSeal, Store,
-    TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, choice_of,
+    TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, check_lineage, choice_of,
     computed_outputs, random_name,
 };
 use crate::orchestrate::plan::Plan;
@@ -292,6 +292,8 @@ impl<'s> StoredInstance<'s> {
         assume_done: bool,
     ) -> Result<RecordedChange<Vec<ReadyStep>>, Diagnostic> {
         let plan = AppliedPlan::read(document)?;
+        // What another instance keeps is not here.
+        check_lineage(self.model(), &plan)?;
         let carried = self.carried(plan, sha256(document.as_bytes()).into())?;
         self.log.change(author, expect, None, |record, writer| {
             let (plan, kept, target) = (&carried.plan, &carried.kept, carried.target.as_ref());

@@ -44,12 +44,10 @@ pub use part::{
 };
 pub use read::RelationHead;
 
-use crate::tosca::{Family, RequirementDefinition, TypeId, Types, v2_0};
-use cuvee_text::value::Value;
+use crate::tosca::{Family, RequirementDefinition, TypeId, Types};
 use cuvee_text::yaml::{Out, OutNode};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The topology of a resolved template. Its serialised form has no places.
@@ -101,14 +99,6 @@ impl Topology {
     /// ```
     pub fn read(document: &Out<'_>, hosting: &dyn Fn(&RelationHead<'_>) -> bool) -> Self {
         read::topology(OutNode::root(document), hosting)
-    }
-
-    /// The value that is meant by a written one.
-    pub(crate) fn meant<'v>(&self, written: &'v Value) -> Cow<'v, Value> {
-        match self.is_2_0 {
-            true => Cow::Owned(v2_0::meant(written.clone())),
-            false => Cow::Borrowed(written),
-        }
     }
 
     /// The node with this id, which must be from this topology.

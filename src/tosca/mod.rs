@@ -32,6 +32,7 @@ pub(crate) mod function;
 pub(crate) mod grammar;
 pub(crate) mod import;
 mod lifecycle;
+pub(crate) mod literal;
 pub(crate) mod load;
 pub(crate) mod mapping;
 pub(crate) mod reference;

@@ -11,6 +11,7 @@ use crate::orchestrate::tree::{
 };
 use crate::topology::named::NamedParts;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::tosca::literal;
 use crate::tosca::v2_0;
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Out, OutKey, OutNode};
@@ -166,8 +167,8 @@ impl OverlaidTarget {
     /// A value of the model; nothing if the document has the same one.
     fn changed<'a>(&self, old: Option<OutNode<'_, '_>>, said: &Value) -> Option<Out<'a>> {
         let old = old.map(OutNode::to_value);
-        let old = old.map(|old| if self.is_2_0 { v2_0::meant(old) } else { old });
-        let new = || if self.is_2_0 { v2_0::written_again(said.clone()) } else { said.clone() };
+        let old = old.map(|old| if self.is_2_0 { literal::meant(old) } else { old });
+        let new = || if self.is_2_0 { literal::written_value(said.clone()) } else { said.clone() };
         (old.as_ref() != Some(said)).then(|| Out::Value(new()))
     }
 
@@ -495,7 +496,7 @@ pub(crate) fn types_only<'a>(document: &Out<'a>) -> Out<'a> {
 /// values.
 pub(super) fn with_index(value: &Value, index: usize, inputs: &FxHashMap<String, Value>) -> Value {
     match value {
-        Value::String(text) if &**text == "INDEX" => {
+        Value::String(text) if matches!(&**text, "INDEX" | "$node_index") => {
             Value::Number(Number::int(i64::try_from(index).unwrap_or(i64::MAX)))
         }
         Value::List(items) => {
@@ -507,10 +508,10 @@ pub(super) fn with_index(value: &Value, index: usize, inputs: &FxHashMap<String,
                 .map(|(key, value)| (Arc::clone(key), with_index(value, index, inputs)))
                 .collect();
             if let [(name, Value::List(path))] = &*entries
-                && &**name == "get_input"
-                && let Some(value) = at_path(path, inputs)
+                && let "get_input" | "$get_input" = &**name
+                && let Some(value) = at_path(path, inputs).cloned()
             {
-                return value.clone();
+                return if name.starts_with('$') { literal::literal(value) } else { value };
             }
             Value::Map(entries.into())
         }

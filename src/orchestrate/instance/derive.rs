@@ -10,6 +10,7 @@ use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::representation;
 use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity};
+use crate::topology::value_source::inputs;
 use crate::topology::{
     AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
     TopologyNode, TopologyPolicy, TopologyRelation, type_named,
@@ -21,7 +22,7 @@ use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{check_value, concealed};
 use crate::tosca::{
     Directive, EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
-    v2_0,
+    literal,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -194,7 +195,7 @@ fn given_inputs<'v>(
 ) -> impl Iterator<Item = (String, Value)> + 'v {
     variant.topology.inputs.iter().filter_map(|input| {
         let value = input.value.as_ref().or(input.default.as_ref())?;
-        Some((input.name.clone(), variant.topology.meant(&value.value).into_owned()))
+        Some((input.name.clone(), value.value.clone()))
     })
 }
 
@@ -234,17 +235,9 @@ fn unresolved(message: String, at: Span) -> Diagnostic {
 
 /// The input that a value waits for, if any.
 fn input_of(value: &Value) -> Option<&str> {
-    match value {
-        Value::List(items) => items.iter().find_map(input_of),
-        Value::Map(entries) => match &**entries {
-            [(name, input)] if &**name == "get_input" => match input {
-                Value::List(path) => path.first()?.as_str(),
-                name => name.as_str(),
-            },
-            entries => entries.iter().find_map(|(_, value)| input_of(value)),
-        },
-        _ => None,
-    }
+    let mut first = None;
+    inputs(value, &mut |name| _ = first.get_or_insert(name));
+    first
 }
 
 struct Deriving<'d, 'v, 'a, 't> {
@@ -314,8 +307,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             let value = &output.value.as_ref().filter(|it| function_in(&it.value).is_some())?.value;
             let secrecy = self.secret.output(&output.name);
             let is_secret = !secrecy.is_open();
-            let value = topology.meant(value);
-            let value = self.secrets.learned(&value, &secrecy, self.secret.data());
+            let value = self.secrets.learned(value, &secrecy, self.secret.data());
             Some((output.name.clone(), ComputedOutput { value: write_flow(&value), is_secret }))
         });
         outputs.collect()
@@ -329,8 +321,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
                 continue;
             };
             let secrecy = self.secret.output(&output.name);
-            let value = self.topology.meant(&value.value);
-            let value = self.secrets.learned(&value, &secrecy, self.secret.data());
+            let value = self.secrets.learned(&value.value, &secrecy, self.secret.data());
             outputs.insert(Arc::from(&*output.name), value);
         }
         outputs
@@ -428,8 +419,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         for (name, part) in defined {
             let definition = &part.definition;
             let said = given.get(name);
-            let value = said.map(|one| self.topology.meant(&one.value.value).into_owned());
-            let default = || definition.value.or(definition.default).map(v2_0::meant_by);
+            let value = said.map(|one| one.value.value.clone());
+            let default = || definition.value.or(definition.default).map(literal::meant_by);
             let value = value.filter(|value| *value != Value::Null).or_else(default);
             let at = said.map_or(assigned.at, |one| one.value.span);
             match value.filter(|value| *value != Value::Null) {
@@ -450,9 +441,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let is_known = |name: &str| assigned.definitions.is_some_and(|all| all.contains_key(name));
         for one in assigned.values {
             if !is_known(&one.name) && one.value.value != Value::Null {
-                let value = self.topology.meant(&one.value.value);
-                self.judge(assigned, &one.name, &value, None, one.value.span);
-                all.push((Arc::from(&*one.name), value.into_owned()));
+                self.judge(assigned, &one.name, &one.value.value, None, one.value.span);
+                all.push((Arc::from(&*one.name), one.value.value.clone()));
             }
         }
         all

@@ -36,11 +36,11 @@ mod unwritten;
 mod view;
 
 pub use crate::topology::sensitive::{InstanceValue, SecretPlaces};
-pub(crate) use apply::another_plan;
 pub use apply::{
     AppliedPlan, BegunPlan, ClaimedStep, Orchestration, ReadyStep, TargetModels, begin_workflow,
     finish_workflow,
 };
+pub(crate) use apply::{another_plan, check_lineage};
 pub(crate) use begin::{BegunInstance, random_name};
 pub use claim::DrawToken;
 pub(crate) use concrete::{NamedTemplates, Overlay, as_in_model, expanded, types_only};

@@ -176,7 +176,9 @@ impl KeptSecrets {
                 return value.clone();
             };
             let items = items.iter().map(|item| self.marked_within(item, true)).collect();
-            return Value::Map([(function.name().into(), Value::List(items))].into());
+            let name = if let Value::Map(entries) = value { entries.first() } else { None };
+            let name = name.map_or_else(|| function.name().into(), |(name, _)| Arc::clone(name));
+            return Value::Map([(name, Value::List(items))].into());
         }
         // What is marked already stays: the digest of a digest would be known to nobody.
         let has_parts = |value: &Value| function_in(value).is_some() || masked(value).is_some();

@@ -65,7 +65,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     ) -> Option<WrittenValue<'v>> {
         let own = assigned.values.iter().rfind(|one| one.name == name);
         if let Some(own) = own.filter(|own| own.value.value != Value::Null) {
-            return Some((self.topology.meant(&own.value.value), own.value.span));
+            return Some((Cow::Borrowed(&own.value.value), own.value.span));
         }
         let definition = &assigned.defined?.get(name)?.definition;
         let node = definition.value.or(definition.default).filter(|node| !node.is_null())?;

@@ -20,7 +20,7 @@ use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
     Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
-    PropertyDefinition, TypeId, TypeRef, Types, v2_0,
+    PropertyDefinition, TypeId, TypeRef, Types, literal, v2_0,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -251,7 +251,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// have theirs here.
     pub(super) fn value(&self, node: Node<'_>, owner: ValueOwner, secrecy: &Secrecy) -> Value {
         let value = match &self.scope {
-            None => v2_0::meant_by(node),
+            None => literal::meant_by(node),
             Some(scope) => {
                 let mut evaluator = FunctionEvaluator::new(scope, self.evaluated.take());
                 let value = evaluator.replaced(node, owner.element());
@@ -296,8 +296,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     pub(super) fn told(&self) -> Vec<WorkflowInput> {
         let inputs = self.topology.inputs.iter().filter(|_| self.as_written.is_some());
         let told = inputs.filter_map(|input| {
-            let value = &input.value.as_ref().or(input.default.as_ref())?.value;
-            let value = self.topology.meant(value).into_owned();
+            let value = input.value.as_ref().or(input.default.as_ref())?.value.clone();
             let is_sensitive = self.is_sensitive_input(input, &value);
             Some(WorkflowInput { name: input.name.clone(), value, is_sensitive })
         });
@@ -866,8 +865,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         }
         if let Some((interface, said)) = own {
             for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
-                let value_of_input = self.topology.meant(assigned(&value.value)).into_owned();
-                call.assign(name, value_of_input, from, value.span);
+                call.assign(name, assigned(&value.value), from, value.span);
             }
         }
         let written = own.map_or(&[][..], |(_, said)| &said.outputs);
@@ -1042,18 +1040,9 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// TOSCA 2.0 is read as the one of 1.3 that means the same.
     fn output(&self, name: &str, mapping: &Value, owner: ValueOwner) -> Option<CallOutput> {
         let Value::List(path) = mapping else { return None };
-        let (entity, path) = match &**path {
-            [own, entity, path @ ..]
-                if own.as_str() == Some("SELF")
-                    && matches!(owner, ValueOwner::Relation(_))
-                    && matches!(entity.as_str(), Some("SOURCE" | "TARGET"))
-                    && !path.is_empty() =>
-            {
-                (entity.as_str()?, path)
-            }
-            [entity, path @ ..] => (entity.as_str()?, path),
-            [] => return None,
-        };
+        let path = v2_0::simple_path(path)?;
+        let (entity, path) = path.split_first()?;
+        let entity = entity.as_str()?;
         let node = match (owner, entity) {
             (ValueOwner::Node(node), "SELF") => Some(node),
             (ValueOwner::Relation(id), "SOURCE") => Some(self.topology.relation(id).source),
@@ -1067,11 +1056,6 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             name.is_some_and(|name| capabilities.is_some_and(|all| all.contains_key(name)))
         };
         let (capability, attribute, path) = match path {
-            [step, capability, attribute, path @ ..]
-                if step.as_str() == Some("CAPABILITY") && is_capability(capability) =>
-            {
-                (capability.as_str(), attribute, path)
-            }
             [capability, attribute, path @ ..] if is_capability(capability) => {
                 (capability.as_str(), attribute, path)
             }
@@ -1302,14 +1286,14 @@ fn input_value<'a>(input: &PropertyDefinition<'a>) -> Option<Node<'a>> {
 
 /// The value of an operation input. A template may write it as a definition instead of a plain
 /// value.
-fn assigned(value: &Value) -> &Value {
-    let Value::Map(map) = value else { return value };
+fn assigned(value: &Value) -> Value {
+    let Value::Map(map) = value else { return value.clone() };
     let of = |name: &str| map.iter().find(|(key, _)| &**key == name).map(|(_, value)| value);
     const DEFINES: [&str; 5] = ["type", "value", "default", "description", "required"];
     let is_definition =
         of("type").is_some() && map.iter().all(|(key, _)| DEFINES.contains(&&**key));
     let said = of("value").or_else(|| of("default")).filter(|_| is_definition);
-    said.unwrap_or(value)
+    said.unwrap_or(value).clone()
 }
 
 fn of_template(said: &TopologyImplementation) -> Option<PlanCall> {

@@ -6,7 +6,7 @@ use crate::topology::{TopologyParameter, TopologyWorkflow};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{check_given, check_value};
-use crate::tosca::{Named, PropertyDefinition, Types};
+use crate::tosca::{Named, PropertyDefinition, Types, v2_0};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Document, Limits, write_flow};
@@ -63,7 +63,7 @@ fn check(
     types: &Types<'_>,
 ) -> Vec<Diagnostic> {
     let Some(value) = document(&given.value, FileId::DETACHED) else { return Vec::new() };
-    let found = with_definition(input, |definition| {
+    let found = with_definition(input, types, |definition| {
         let found = match (given.places, definition.expected()) {
             (None, _) => check_given(value.root(), definition, schemas, "an input of a workflow"),
             (Some(_), Some(schema)) => check_value(value.root(), schema, schemas).diagnostics,
@@ -111,16 +111,31 @@ fn default(
 }
 
 /// Asks something about the declaration of an input. The topology contains the declaration as data,
-/// so it is written as a document again. Names of types mean what they mean in the file of the
+/// so it is written as a document of the same version again. Names of types mean what they mean in the file of the
 /// workflow.
 fn with_definition<T: Default>(
     input: &TopologyParameter,
+    types: &Types<'_>,
     ask: impl FnOnce(&PropertyDefinition<'_>) -> T,
 ) -> T {
-    let Some(written) = document(&input.definition.value, input.span.file) else {
+    let map = |name: &str, value| Value::Map([(name.into(), value)].into());
+    let inputs = map("inputs", map(&input.name, input.definition.value.clone()));
+    let whole = match types.is_of_2_0() {
+        true => Value::Map(
+            [
+                ("tosca_definitions_version".into(), v2_0::VERSION.into()),
+                ("service_template".into(), inputs),
+            ]
+            .into(),
+        ),
+        false => map("topology_template", inputs),
+    };
+    let whole = document(&whole, input.span.file).map(v2_0::read);
+    let inputs = whole.as_ref().and_then(|it| it.root().get("topology_template")?.get("inputs"));
+    let Some((key, value)) = inputs.and_then(|inputs| inputs.entries().next()) else {
         return T::default();
     };
-    let named = Named { name: &input.name, key: written.root(), value: written.root() };
+    let named = Named { name: &input.name, key, value };
     // Validation reports errors in the declaration.
     let mut ignored = Diagnostics::default();
     ask(&PropertyDefinition::parameter(named, &(&PARAMETER).into(), &mut ignored))

@@ -127,13 +127,12 @@ impl OtherChanges<'_, '_, '_, '_> {
     }
 
     fn input(&mut self, was: &TopologyParameter, is: &TopologyParameter) {
-        let value = |of: &TopologyParameter, topology: &Topology| {
-            let said = of.value.as_ref().or(of.default.as_ref())?;
-            Some(topology.meant(&said.value).into_owned())
+        let value = |of: &TopologyParameter| {
+            of.value.as_ref().or(of.default.as_ref()).map(|value| value.value.clone())
         };
-        let (old, new) = (value(was, self.from.topology), value(is, self.to.topology));
         let path = if is.value.is_some() { "value" } else { "default" };
-        for change in self.to.differences(path.to_owned(), old.as_ref(), new.as_ref()) {
+        for change in self.to.differences(path.to_owned(), value(was).as_ref(), value(is).as_ref())
+        {
             self.written(Change { element: format!("input.{}", is.name), ..change });
         }
     }

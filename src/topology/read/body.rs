@@ -4,7 +4,7 @@ use crate::topology::part::{
     AssignedValue, Described, Spanned, TopologyArtifact, TopologyCapability,
     TopologyImplementation, TopologyInterface, TopologyOperation, TopologyParameter,
 };
-use crate::tosca::shape::{INTERFACE, PARAMETER};
+use crate::tosca::shape::{INTERFACE, defines_parameter};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
 
@@ -179,7 +179,7 @@ fn parameter(entry: OutEntry<'_, '_>) -> TopologyParameter {
     let OutEntry { name, span, value: body } = entry;
     let parts = body.entries();
     let is_definition =
-        body.kind() == NodeKind::Mapping && parts.iter().all(|part| PARAMETER.has(&part.name));
+        body.kind() == NodeKind::Mapping && parts.iter().all(|part| defines_parameter(&part.name));
     let of = |keyname| value(body, keyname).filter(|_| is_definition);
     TopologyParameter {
         name: name.into_owned(),

@@ -2,6 +2,7 @@
 //! [`body`], and workflows in [`workflow`].
 
 mod body;
+mod meant;
 mod workflow;
 
 use super::Topology;
@@ -74,6 +75,9 @@ pub(super) fn topology(
     }
     let workflows = of("workflows").into_iter();
     reader.topology.workflows = workflows.map(|entry| reader.workflow(entry)).collect();
+    if is_2_0 {
+        meant::mean(&mut reader.topology);
+    }
     reader.topology
 }
 

@@ -2,7 +2,7 @@
 
 use super::is_definition;
 use crate::tosca::Family;
-use crate::tosca::shape::PARAMETER;
+use crate::tosca::shape::defines_parameter;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{NodeKind, OutNode};
@@ -184,7 +184,7 @@ pub(crate) fn form(path: &[String], value: &Value) -> SlotForm {
     let kind = path.len().checked_sub(2).map_or("", |at| &*path[at]);
     let has_only_keynames = || match value {
         Value::Map(entries) => {
-            !entries.is_empty() && entries.iter().all(|(key, _)| PARAMETER.has(key))
+            !entries.is_empty() && entries.iter().all(|(key, _)| defines_parameter(key))
         }
         _ => false,
     };

@@ -29,7 +29,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::function::function_in;
 use crate::tosca::secrecy::{DeclaredSecrets, Secrecy, SecretData, SecretNames};
 use crate::tosca::sensitive::means_sensitive;
-use crate::tosca::shape::PARAMETER;
+use crate::tosca::shape::defines_parameter;
 use crate::tosca::types::{EffectiveType, InterfaceDefinition, OperationDefinition, Parts};
 use crate::tosca::{Family, PropertyDefinition, TypeId, Types};
 use cuvee_text::source::FileId;
@@ -593,7 +593,7 @@ fn is_public(definition: &Value) -> bool {
 /// Whether a map defines a parameter and is not itself a value.
 pub(crate) fn is_definition(value: &Value) -> bool {
     let Value::Map(entries) = value else { return false };
-    entry(value, "type").is_some() && entries.iter().all(|(key, _)| PARAMETER.has(key))
+    entry(value, "type").is_some() && entries.iter().all(|(key, _)| defines_parameter(key))
 }
 
 /// The definition of an input of an operation.

@@ -126,7 +126,8 @@ impl SecretSpans<'_, '_, '_, '_> {
             self.of(item, &Secrecy::Whole);
         }
         for entry in node.entries() {
-            let reads = is_call(&node.to_value()) && entry.name.starts_with("get_");
+            let name = entry.name.trim_start_matches('$');
+            let reads = is_call(&node.to_value()) && name.starts_with("get_");
             if !reads {
                 self.of(entry.value, &Secrecy::Whole);
             }

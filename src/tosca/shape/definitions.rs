@@ -3,6 +3,7 @@
 use super::Holds::Named;
 use super::{Keyname, Shape, keynames};
 use crate::tosca::Family;
+use crate::tosca::v2_0::grammar;
 
 /// A shape whose keynames hold values.
 const fn shape(what: &'static str, section: &'static str, keynames: &'static [Keyname]) -> Shape {
@@ -45,6 +46,11 @@ const OF_PROPERTIES: &[Keyname] = keynames![
 pub(crate) static PROPERTY: Shape = shape("a property definition", "3.6.10.2", OF_PROPERTIES);
 
 pub(crate) static PARAMETER: Shape = shape("a parameter definition", "3.6.14.1", OF_PROPERTIES);
+
+/// Whether a key is one of a parameter definition, of any version.
+pub(crate) fn defines_parameter(key: &str) -> bool {
+    PARAMETER.has(key) || grammar::PARAMETER.keyname(key).is_some()
+}
 
 pub(crate) static ATTRIBUTE: Shape = shape(
     "an attribute definition",

@@ -180,6 +180,11 @@ impl<'a> Types<'a> {
         self.hierarchy.ids()
     }
 
+    /// Whether the types are those of a template of TOSCA 2.0.
+    pub(crate) fn is_of_2_0(&self) -> bool {
+        self.hierarchy.is_of_2_0
+    }
+
     /// The types that names may refer to: all, in TOSCA 2.0 without the normative ones.
     pub(crate) fn named_ids(&self) -> impl Iterator<Item = TypeId> + use<> {
         let is_of_2_0 = self.hierarchy.is_of_2_0;

@@ -18,6 +18,11 @@ const NAMES: &[(&str, &[&str])] = &[
     ("tosca.artifacts.Implementation.Bash", &["Implementation.Bash", "Bash"]),
     ("tosca.artifacts.Implementation.Python", &["Implementation.Python", "Python"]),
     ("tosca.nodes.Compute", &["Compute"]),
+    ("tosca.nodes.Storage.BlockStorage", &["Storage.BlockStorage", "BlockStorage"]),
+    ("tosca.nodes.Storage.ObjectStorage", &["Storage.ObjectStorage", "ObjectStorage"]),
+    ("tosca.nodes.network.Network", &["network.Network", "Network"]),
+    ("tosca.nodes.network.Port", &["network.Port", "Port"]),
+    ("tosca.nodes.LoadBalancer", &["LoadBalancer"]),
 ];
 
 impl TypeHierarchy<'_> {
@@ -26,8 +31,8 @@ impl TypeHierarchy<'_> {
         if !self.is_of_2_0 {
             return self.find_in(None, family, normative);
         }
-        let names = NAMES.iter().find(|(name, _)| *name == normative)?.1;
-        let full = std::iter::once(&normative).chain(names);
+        let names = NAMES.iter().find(|(name, _)| *name == normative);
+        let full = std::iter::once(&normative).chain(names.map_or(&[][..], |(_, names)| names));
         full.filter_map(|name| self.names[family as usize].get(name)).map(|it| it.first).next()
     }
 }

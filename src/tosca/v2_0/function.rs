@@ -1,8 +1,7 @@
 //! The functions of TOSCA 2.0 (section 10.2), and the values of those that depend on their arguments
 //! alone.
 
-use super::literal::{meant_key, unescaped};
-use super::{called, function_name};
+use super::{called, function_name, meant_key, unescaped};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Node, NodeKind};
 use regex_lite::{Regex, RegexBuilder};

@@ -7,14 +7,13 @@
 
 pub(crate) mod function;
 pub(crate) mod grammar;
-mod literal;
 mod told;
 
-pub(crate) use literal::{meant, meant_by, meant_key, written as written_value, written_again};
 pub(crate) use told::tell;
 
 use crate::diagnostic::Diagnostic;
 use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, OutNode, Scalar, parse};
 use grammar::{ElementGrammar, FILE, KeynameContent};
 use rustc_hash::FxHashMap;
@@ -53,31 +52,60 @@ pub(crate) fn output_path(value: Node<'_>) -> Vec<Node<'_>> {
 
 /// A path of TOSCA 2.0 (section 10.3) as version 1.3 writes it: it has no words before capabilities
 /// and the ends of relationships. Nothing if version 1.3 has no such path.
-pub(crate) fn simple_path<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
-    let is_end = |node: &Node<'_>| matches!(node.as_str(), Some("SOURCE" | "TARGET"));
+pub(crate) fn simple_path<S: PathStep>(path: &[S]) -> Option<Vec<S>> {
+    let is_end = |step: &S| matches!(step.word(), Some("SOURCE" | "TARGET"));
     let (entity, rest) = match path {
-        [own, end, rest @ ..] if own.as_str() == Some("SELF") && is_end(end) => (end, rest),
+        [own, end, rest @ ..] if own.word() == Some("SELF") && is_end(end) => (end, rest),
         [entity, rest @ ..] => (entity, rest),
         [] => return None,
     };
-    Some([vec![*entity], path_behind(rest)?].concat())
+    Some([vec![entity.clone()], path_behind(rest)?].concat())
+}
+
+/// A step of a path: a node of a document, or a value.
+pub(crate) trait PathStep: Clone {
+    /// Its text.
+    fn word(&self) -> Option<&str>;
+
+    /// Its number, if it is an index.
+    fn index(&self) -> Option<i64>;
+}
+
+impl PathStep for Node<'_> {
+    fn word(&self) -> Option<&str> {
+        self.as_str()
+    }
+
+    fn index(&self) -> Option<i64> {
+        if let Some(Scalar::Int(index)) = self.scalar() { Some(index) } else { None }
+    }
+}
+
+impl PathStep for Value {
+    fn word(&self) -> Option<&str> {
+        self.as_str()
+    }
+
+    fn index(&self) -> Option<i64> {
+        if let Value::Number(number) = self { number.as_int() } else { None }
+    }
 }
 
 /// The rest of a path behind its entity: through a capability, through the target of a
 /// requirement's first relation, or to the entity itself.
-fn path_behind<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
-    let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
+fn path_behind<S: PathStep>(path: &[S]) -> Option<Vec<S>> {
+    let is = |step: &S, word: &str| step.word() == Some(word);
     match path {
         // The node of this index among those of its template is as the others are.
-        [index, rest @ ..] if matches!(index.scalar(), Some(Scalar::Int(_))) => path_behind(rest),
+        [index, rest @ ..] if index.index().is_some() => path_behind(rest),
         [all, ..] if is(all, "ALL") => None,
         [capability, next, ..] if is(capability, "CAPABILITY") && is(next, "RELATIONSHIP") => None,
         [capability, name, rest @ ..] if is(capability, "CAPABILITY") => {
             let is_context = rest.first().is_none_or(|next| is(next, "RELATIONSHIP"));
-            (!is_context).then(|| [&[*name], rest].concat())
+            (!is_context).then(|| [std::slice::from_ref(name), rest].concat())
         }
         [relationship, name, rest @ ..] if is(relationship, "RELATIONSHIP") => {
-            let first = rest.first().is_some_and(|it| matches!(it.scalar(), Some(Scalar::Int(0))));
+            let first = rest.first().is_some_and(|it| it.index() == Some(0));
             match if first { &rest[1..] } else { rest } {
                 [target, rest @ ..]
                     if is(target, "TARGET")
@@ -85,7 +113,7 @@ fn path_behind<'a>(path: &[Node<'a>]) -> Option<Vec<Node<'a>>> {
                             is(next, "CAPABILITY") || is(next, "RELATIONSHIP")
                         }) =>
                 {
-                    Some([&[*name], rest].concat())
+                    Some([std::slice::from_ref(name), rest].concat())
                 }
                 _ => None,
             }
@@ -184,6 +212,17 @@ pub(crate) fn called_as_key(key: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
     let is_call = key.kind() == NodeKind::Mapping && is_of(key.document());
     let (name, arguments) = called(key).filter(|_| is_call)?;
     Some((name.split('$').next().unwrap_or(name), arguments))
+}
+
+/// The key that a node means.
+pub(crate) fn meant_key(key: Node<'_>) -> Arc<str> {
+    let text = key.key_text();
+    unescaped(&text).filter(|_| is_of(key.document())).unwrap_or(&text).into()
+}
+
+/// The text behind the first `$` of several.
+pub(crate) fn unescaped(text: &str) -> Option<&str> {
+    text.strip_prefix('$').filter(|rest| rest.starts_with('$'))
 }
 
 /// The function that a text calls: its name stands behind one `$`.

@@ -5,13 +5,13 @@ use super::scope::{Functions, VariantScope};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::topology::sensitive::told;
 use crate::tosca::evaluate::{EvaluatorState, FunctionScope};
+use crate::tosca::function::function_in;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{PropertyDefinition, check_value};
 use crate::tosca::{EffectiveType, Types, v2_0};
 use crate::variability::graph::{ElementId, Graph};
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
-use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 
 /// What is computed in a variant, and does not fit.
@@ -31,7 +31,7 @@ pub(crate) fn misfits<'e>(
         |value: Node<'_>, site: Option<ElementId>, definition: &PropertyDefinition<'_>| {
             let Some(schema) = definition.expected().filter(|_| v2_0::calls(value)) else { return };
             let result = functions.replaced(value, site);
-            if is_known(&result) {
+            if function_in(&result).is_none() {
                 let wrong = check_value(&result, schema, &schemas).diagnostics.into_iter();
                 let wrong = wrong.filter(|found| found.severity == Severity::Error);
                 let wrong = wrong.map(|found| {
@@ -78,17 +78,5 @@ fn each_of_capabilities(
                 visit(value, &part.definition);
             }
         }
-    }
-}
-
-/// Whether no function is left in a value.
-fn is_known(value: &Value) -> bool {
-    match value {
-        Value::String(text) => !text.starts_with('$'),
-        Value::List(items) => items.iter().all(is_known),
-        Value::Map(entries) => {
-            entries.iter().all(|(key, value)| !key.starts_with('$') && is_known(value))
-        }
-        _ => true,
     }
 }

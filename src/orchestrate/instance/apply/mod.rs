@@ -337,20 +337,31 @@ fn is_done(model: &InstanceModel, step: &AppliedStep) -> bool {
     Orchestration::status(model, &step.id) == Some(StepStatus::Done)
 }
 
-fn check_base(model: &InstanceModel, plan: &AppliedPlan) -> Result<(), Diagnostic> {
+const PLAN_ANEW: &str = "plan anew: `cuvee instance plan`";
+
+/// Checks that a plan was made for an instance.
+///
+/// # Errors
+/// `stale-plan`
+pub(crate) fn check_lineage(model: &InstanceModel, plan: &AppliedPlan) -> Result<(), Diagnostic> {
     let base = &plan.base;
-    let anew = "plan anew: `cuvee instance plan`";
-    if base.lineage != model.lineage {
-        let message =
-            format!("the plan was made for another instance, which was called `{}`", base.instance);
-        return Err(Diagnostic::error(Code::StalePlan, message).help(anew));
+    if base.lineage == model.lineage {
+        return Ok(());
     }
+    let message =
+        format!("the plan was made for another instance, which was called `{}`", base.instance);
+    Err(Diagnostic::error(Code::StalePlan, message).help(PLAN_ANEW))
+}
+
+fn check_base(model: &InstanceModel, plan: &AppliedPlan) -> Result<(), Diagnostic> {
+    check_lineage(model, plan)?;
+    let base = &plan.base;
     if base.structure != model.structure {
         let message = format!(
             "the instance has changed since the plan was made: its structure is {} and was {} then",
             model.structure, base.structure
         );
-        return Err(Diagnostic::error(Code::StalePlan, message).help(anew));
+        return Err(Diagnostic::error(Code::StalePlan, message).help(PLAN_ANEW));
     }
     Ok(())
 }

@@ -1,4 +1,7 @@
-//! Evaluates functions of TOSCA with the values of a model (chapter 4 of TOSCA Simple Profile 1.3).
+//! Evaluates functions of TOSCA with the values of a model (chapter 4 of TOSCA Simple Profile 1.3,
+//! chapter 10 of TOSCA 2.0).
+
+mod path;
 
 use super::ModelReading;
 use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk, whole};
@@ -176,8 +179,18 @@ impl<'m> ModelFunctions<'m, '_> {
         if let Some(call) = Call::of_2_0(node) {
             return self.call(&call, depth);
         }
-        if let ("node_index", Some(ModelEntity::Node(id, node))) = (name, self.site.get()) {
-            return Ok(index(id, node).into());
+        match (name, self.site.get()) {
+            ("node_index", Some(ModelEntity::Node(id, node))) => return Ok(index(id, node).into()),
+            ("relationship_index", Some(ModelEntity::Relation(source, name, relation))) => {
+                return Ok(self.position(source, name, relation).into());
+            }
+            _ => {}
+        }
+        let given: Vec<_> = arguments.into_iter().flat_map(Node::items).collect();
+        if let Some(function @ (Function::GetProperty | Function::GetAttribute)) =
+            Function::named(name)
+        {
+            return self.along(function, &given);
         }
         let unknown = || {
             let message = format!("an instance does not know the value of this call of `${name}`");
@@ -185,8 +198,7 @@ impl<'m> ModelFunctions<'m, '_> {
         };
         let built_in = BuiltIn::named(name).ok_or_else(unknown)?;
         let before = self.touched.replace(false);
-        let given = arguments.into_iter().flat_map(Node::items);
-        let given = given.map(|argument| self.value(argument, depth + 1));
+        let given = given.into_iter().map(|argument| self.value(argument, depth + 1));
         let given = given.collect::<Result<Vec<_>, _>>()?;
         let is_secret = self.touched.get() || given.iter().any(holds_secret);
         self.touched.set(before || is_secret);

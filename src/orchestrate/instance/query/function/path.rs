@@ -1,0 +1,161 @@
+//! Follows the paths of TOSCA 2.0 (section 10.3) that version 1.3 does not have through a model.
+
+use super::{ModelFunctions, Wanted};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::model::RelationInstance;
+use crate::orchestrate::instance::query::place::{
+    ModelEntity, ModelPlace, PlaceContent, relation_place,
+};
+use crate::tosca::function::{Function, Name};
+use cuvee_text::value::Value;
+use cuvee_text::yaml::{Node, Scalar};
+use std::sync::Arc;
+
+/// What a step of a path leads to: places, the rest of the path, and whether it asks for all.
+type NextPlaces<'m, 'n> = (Vec<ModelPlace<'m>>, &'n [Node<'n>], bool);
+
+impl<'m> ModelFunctions<'m, '_> {
+    /// The index of a relation among those of its requirement.
+    pub(super) fn position(&self, source: &str, name: &str, relation: &RelationInstance) -> i64 {
+        let relations =
+            self.walk.model.nodes.get(source).and_then(|node| node.requirements.get(name));
+        let mut all = relations.into_iter().flatten();
+        let at = all.position(|one| one.position == relation.position);
+        at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default()
+    }
+
+    /// The value at the end of a path. Where a step asks for all, it is the list of all values.
+    pub(super) fn along(&self, function: Function, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
+        let Some((first, mut rest)) = path.split_first() else { return Ok(Value::Null) };
+        let mut entity = first.text().unwrap_or_default().to_owned();
+        if let [index, behind @ ..] = rest
+            && let Some(Scalar::Int(index)) = index.scalar()
+        {
+            entity = format!("{entity}@{index}");
+            rest = behind;
+        }
+        let entity = Name { text: &entity, at: *first };
+        let start = self.meant(entity).map(|meant| super::whole(meant, ""));
+        let mut places: Vec<_> = start.into_iter().collect();
+        if places.is_empty() {
+            return Err(self.no_entity(&Wanted { function, entity, path: rest }));
+        }
+        let mut is_list = false;
+        while let Some((next, behind, all)) = self.step(&places, rest)? {
+            (places, rest, is_list) = (next, behind, is_list || all);
+        }
+        let wants = Wanted { function, entity, path: rest };
+        let value = |place: &ModelPlace<'m>| {
+            self.own(&wants, place, rest)?.ok_or_else(|| self.nothing(&wants, Some(place)))
+        };
+        let values = places.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+        Ok(if is_list { values.into() } else { values.into_iter().next().unwrap_or(Value::Null) })
+    }
+
+    /// Takes the next step from each place; nothing if the path has no more words.
+    fn step<'n>(
+        &self,
+        places: &[ModelPlace<'m>],
+        path: &'n [Node<'n>],
+    ) -> Result<Option<NextPlaces<'m, 'n>>, Diagnostic> {
+        let (mut found, mut after) = (Vec::new(), None);
+        for place in places {
+            if let Some((next, rest, all)) = self.step_from(place, path)? {
+                found.extend(next);
+                after = Some((rest, all));
+            }
+        }
+        Ok(after.map(|(rest, all)| (found, rest, all)))
+    }
+
+    fn step_from<'n>(
+        &self,
+        place: &ModelPlace<'m>,
+        path: &'n [Node<'n>],
+    ) -> Result<Option<NextPlaces<'m, 'n>>, Diagnostic> {
+        let (PlaceContent::Entity, [word, rest @ ..]) = (&place.what, path) else {
+            return Ok(None);
+        };
+        let nothing = |what: String| {
+            let message = format!("`{}` has no {what}", place.entity.identifier());
+            Diagnostic::error(Code::UnknownElement, message).at(word.span())
+        };
+        match (place.entity, word.as_str(), rest) {
+            (ModelEntity::Node(id, node), Some("RELATIONSHIP"), [name, rest @ ..]) => {
+                let (own, _) =
+                    node.requirements.get_key_value(name.text().unwrap_or_default()).ok_or_else(
+                        || nothing(format!("requirement `{}`", name.text().unwrap_or_default())),
+                    )?;
+                let all = node.requirements.get(own).into_iter().flatten();
+                let all = all.map(|relation| relation_place(id, own, relation)).collect();
+                indexed(all, rest, nothing).map(Some)
+            }
+            (ModelEntity::Node(id, _), Some("CAPABILITY"), [name, rest @ ..]) => {
+                self.at_capability(id, name.text().unwrap_or_default(), rest, nothing).map(Some)
+            }
+            (ModelEntity::Relation(source, ..), Some("SOURCE"), rest) => {
+                Ok(self.walk.node(source).map(|node| (vec![node], rest, false)))
+            }
+            (ModelEntity::Relation(.., relation), Some("TARGET"), rest) => {
+                let target = relation.target.as_deref().and_then(|id| self.walk.node(id));
+                let target = target.ok_or_else(|| nothing("target".to_owned()))?;
+                Ok(Some((vec![target], rest, false)))
+            }
+            (ModelEntity::Relation(_, name, relation), Some("CAPABILITY"), rest) => {
+                let capability = self.capabilities(relation, name).into_iter().next();
+                let ends = relation.target.as_deref().zip(capability);
+                let (target, capability) = ends.ok_or_else(|| nothing("capability".to_owned()))?;
+                self.at_capability(target, capability, rest, nothing).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A capability of a node, or the relations that lead to it.
+    fn at_capability<'n>(
+        &self,
+        node: &str,
+        name: &str,
+        path: &'n [Node<'n>],
+        nothing: impl Fn(String) -> Diagnostic,
+    ) -> Result<NextPlaces<'m, 'n>, Diagnostic> {
+        if let [word, rest @ ..] = path
+            && word.as_str() == Some("RELATIONSHIP")
+        {
+            let leads = |it: &(_, &Arc<str>, &RelationInstance)| {
+                it.2.target.as_deref() == Some(node)
+                    && self.capabilities(it.2, it.1).contains(&name)
+            };
+            let all = self.walk.model.relations().filter(leads);
+            let all = all.map(|(id, own, relation)| relation_place(id, own, relation)).collect();
+            return indexed(all, rest, nothing);
+        }
+        let (mut all, mut found) = (Vec::new(), Vec::new());
+        if let Some(node) = self.walk.node(node) {
+            self.walk.step(&node, Some("capabilities"), &mut all);
+        }
+        all.iter().for_each(|all| self.walk.step(all, Some(name), &mut found));
+        found.truncate(1);
+        match found.is_empty() {
+            true => Err(nothing(format!("capability `{name}`"))),
+            false => Ok((found, path, false)),
+        }
+    }
+}
+
+/// The relations that an index means: `ALL`, a number, or without one the first.
+fn indexed<'m, 'n>(
+    relations: Vec<ModelPlace<'m>>,
+    path: &'n [Node<'n>],
+    nothing: impl Fn(String) -> Diagnostic,
+) -> Result<NextPlaces<'m, 'n>, Diagnostic> {
+    let (index, rest) = match path {
+        [all, rest @ ..] if all.as_str() == Some("ALL") => return Ok((relations, rest, true)),
+        [index, rest @ ..] if let Some(Scalar::Int(index)) = index.scalar() => (index, rest),
+        rest => (0, rest),
+    };
+    let at = usize::try_from(index).ok();
+    let one = at.and_then(|at| relations.into_iter().nth(at));
+    let one = one.ok_or_else(|| nothing(format!("relation {index} of this kind")))?;
+    Ok((vec![one], rest, false))
+}

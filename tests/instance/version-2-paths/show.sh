@@ -1,0 +1,1 @@
+echo "$port $names $pool $cpus $sum"
