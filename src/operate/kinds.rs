@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) struct Kinds {
     above: FxHashMap<String, Vec<String>>,
     /// The attributes that node types and their capabilities declare.
-    attributes: FxHashMap<String, Vec<AttributeKind>>,
+    attributes: FxHashMap<String, Vec<AttributeOfKind>>,
     /// The artifacts that node types define, each with its file.
     artifacts: FxHashMap<String, Vec<(String, String)>>,
     /// The attributes whose value is an output of an operation: the operation, its output, and the
@@ -22,7 +22,7 @@ pub(super) struct Kinds {
 }
 
 #[derive(Debug)]
-struct AttributeKind {
+struct AttributeOfKind {
     /// The capability that has the attribute, if one does.
     capability: Option<String>,
     name: String,
@@ -104,9 +104,9 @@ impl Kinds {
 }
 
 /// The attributes of nodes of a type and of their capabilities.
-fn attributes(of: &EffectiveType<'_>) -> Vec<AttributeKind> {
+fn attributes(of: &EffectiveType<'_>) -> Vec<AttributeOfKind> {
     let kinds = |capability: Option<&str>, parts: &Parts<'_, PropertyDefinition<'_>>| {
-        let kind = |part: &Arc<Part<'_, PropertyDefinition<'_>>>| AttributeKind {
+        let kind = |part: &Arc<Part<'_, PropertyDefinition<'_>>>| AttributeOfKind {
             capability: capability.map(str::to_owned),
             name: part.named.name.to_owned(),
             kind: part.definition.schema.kind.and_then(Node::text).unwrap_or("string").to_owned(),

@@ -158,10 +158,29 @@ impl<'t> Sensitivity<'t, '_> {
             found.push(self.at_path(&self.slot(owner, None, &first), rest));
         }
         if found.is_empty() {
-            let is_secret = path.iter().any(|part| self.names().has(&step(part)));
+            const WORDS: [&str; 4] = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET"];
+            let is_secret = path.iter().any(|part| {
+                self.names().has(&step(part))
+                    || WORDS.contains(&&*first) && self.is_secret_somewhere(&step(part))
+            });
             return if is_secret { Secrecy::Computed } else { Secrecy::Open };
         }
         found.into_iter().fold(Secrecy::Open, |all, one| self.data().either(all, one))
+    }
+
+    /// Whether any node, capability or relation has a secret of this name. Paths of TOSCA 2.0 that
+    /// version 1.3 does not have may lead to many.
+    fn is_secret_somewhere(&self, name: &str) -> bool {
+        let is_secret = |owner: SecretOwner, capability: Option<&str>| {
+            self.has_slot(owner, capability, name) && !self.slot(owner, capability, name).is_open()
+        };
+        let mut nodes = self.topology.node_ids().map(SecretOwner::Node);
+        let mut relations = self.topology.relation_ids().map(SecretOwner::Relation);
+        let of_node = |node: SecretOwner| {
+            is_secret(node, None)
+                || self.capabilities(node).iter().any(|name| is_secret(node, Some(name)))
+        };
+        nodes.any(of_node) || relations.any(|relation| is_secret(relation, None))
     }
 
     /// What is secret of the value at a path of a capability of a node, or of what one of its

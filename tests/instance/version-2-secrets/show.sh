@@ -1,0 +1,2 @@
+echo "$name $nearest $first $all"
+echo "$nearest $first $all" | wc -c
