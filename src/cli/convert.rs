@@ -27,7 +27,7 @@ enum ConvertTarget<'t> {
 pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     output::clean_up_on_interrupt();
     let read = ReadFiles::default();
-    let resolver = select::chosen(&args.template, &args.choose)?.files(read.clone());
+    let resolver = select::chosen(&args.template, &args.choose)?.files(read.clone()).keep_memory();
     let is_xml = resolver.is_xml_document();
     if args.to == Some(ConvertFormat::Xml) && (is_xml || args.check) {
         return canonical(args, &resolver, &read);
@@ -55,7 +55,10 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     }
     watch::phase("writing");
     let written = match target {
-        ConvertTarget::Document(file) => output::deliver(file, result.text(), &read),
+        ConvertTarget::Document(file) => {
+            let content = result.files.first().map(|(_, content)| &**content);
+            output::deliver(file, content.unwrap_or_default(), &read)
+        }
         ConvertTarget::Archive(file) => output::deliver(Some(file), result.to_csar()?, &read),
         ConvertTarget::Directory(path) => output::to_directory(path, &result.to_files(), &read),
     };

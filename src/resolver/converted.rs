@@ -10,7 +10,7 @@ use crate::explore::types;
 use crate::tosca::load::{Extent, Loaded};
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
-use crate::variability::resolve::{self, PlainVariant};
+use crate::variability::resolve::{self, How, PlainVariant};
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::FileId;
@@ -25,11 +25,13 @@ impl Resolver {
         &self,
         query: &ConversionQuery,
     ) -> Result<Answer<Conversion>, Failure> {
-        let how = self.how();
+        // What the variant is made of is freed, since converting takes as much memory.
+        let (how, freeing) = (self.how(), How { keeps_memory: false, ..self.how() });
         let counterparts = self.counterparts(query)?;
         self.answer(Extent::Whole, |loaded| {
             let interpreted = Interpreted::of(loaded, &self.choice)?;
-            let (variant, warnings) = resolve::variant(&interpreted, &self.choice, &how)?;
+            let (variant, warnings) = resolve::variant(&interpreted, &self.choice, &freeing)?;
+            drop(interpreted);
             let PlainVariant { document, topology, inputs } = variant;
             let settings = ToXmlSettings {
                 leaves_out: query.leaves_out,
@@ -49,6 +51,7 @@ impl Resolver {
                 self.progress.clone().phase("converting");
                 Ok(to_xml(&variant, &settings)?)
             })?;
+            how.leave((document, topology));
             Ok((written(loaded, converted, query.is_single)?, warnings))
         })
     }

@@ -64,6 +64,6 @@ impl XmlConverter<'_, '_> {
             documents.push((name, other));
         }
         let written = documents.into_iter();
-        written.map(|(name, part)| (name, super::written(&part, &self.prefixes))).collect()
+        written.map(|(name, mut part)| (name, self.canonical(self.draft(&mut part)))).collect()
     }
 }

@@ -15,12 +15,11 @@ use crate::parallel::beside;
 use crate::topology::diff::{self, Change, Edit};
 use crate::tosca::v1_0::{self, Library, PropertySchemas};
 use crate::tosca::{Family, TypeId, profile};
-use cuvee_text::source::{FileId, FileSystem, MemoryFiles, Span};
+use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::write_flow;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The entries of a map.
@@ -40,14 +39,10 @@ impl XmlConverter<'_, '_> {
     pub(super) fn verify(
         &mut self,
         root: &mut XmlPart,
-        main: (String, String),
+        main: (&str, &Arc<str>),
         others: &[(String, String)],
     ) {
-        let name = PathBuf::from(&main.0);
-        let files: MemoryFiles = std::iter::once(main).chain(others.iter().cloned()).collect();
-        let files: Arc<dyn FileSystem + Send> = Arc::new(files);
-        let (original, back) =
-            beside(|| read_back(&files, &name), |back| (self.original(), back()));
+        let (original, back) = beside(|| read_back(main, others), |back| (self.original(), back()));
         let Some(back) = back else { return };
         let [was, is] = [&original, &back].map(normal);
         // A part that comes back although XML has no notation of its own for it is neither kept nor
@@ -62,16 +57,22 @@ impl XmlConverter<'_, '_> {
             let comes_back = || sides.iter().any(is_in);
             matches!(loss.kind, LossKind::Supplied | LossKind::Opaque) || !comes_back()
         });
-        self.tell_differences(&was, &is);
+        let (digest, patches) = beside(
+            || patch::digest(&back),
+            |digest| {
+                self.tell_differences(&was, &is);
+                let patches = patch::between(&back, &original);
+                (digest(), patches)
+            },
+        );
         if self.settings.leaves_out {
             return;
         }
-        let patches = patch::between(&back, &original);
         let mut extension =
             XmlPart::new("Extension").with("namespace", EXTENSION).with("mustUnderstand", "no");
         if !patches.is_empty() {
             self.uses_extensions = true;
-            extension.set("v:of", patch::digest(&back));
+            extension.set("v:of", digest);
         }
         for Patch { path, value } in patches {
             root.extend(match value {
@@ -171,7 +172,7 @@ impl XmlConverter<'_, '_> {
                 Edit::Removed { from } | Edit::Changed { from, .. } => Some(from),
                 Edit::Added { .. } => None,
             };
-            if is_told(&told, &singular(&whole))
+            if !told.is_empty() && is_told(&told, &singular(&whole))
                 || was.is_some_and(|it| all_told(&told, &whole, it))
             {
                 continue;
@@ -220,8 +221,9 @@ fn starts(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The template that results from reading a document back, with those that it imports.
-fn read_back(files: &Arc<dyn FileSystem + Send>, name: &Path) -> Option<Value> {
-    let loaded = v1_0::load(files, name)?;
+fn read_back(main: (&str, &Arc<str>), others: &[(String, String)]) -> Option<Value> {
+    let others = others.iter().map(|(name, text)| (&**name, text.as_str().into()));
+    let loaded = v1_0::load_written(main.0, others.chain([(main.0, Arc::clone(main.1))]));
     let mut ignored = Diagnostics::default();
     let mut library = Library::of(&loaded, &mut ignored);
     let schemas = PropertySchemas::of(&library, &mut ignored);
@@ -248,7 +250,10 @@ fn all_told(told: &FxHashSet<String>, path: &str, value: &Value) -> bool {
 /// A path of the template in the notation of reports, where parts of elements are in the singular.
 pub(super) fn singular(path: &str) -> String {
     let is_of_element = ["node.", "relationship.", "group.", "policy."];
-    if !is_of_element.iter().any(|start| path.starts_with(start)) {
+    let is_part = |step: &str| PARTS.iter().any(|(section, _)| *section == step);
+    if !is_of_element.iter().any(|start| path.starts_with(start))
+        || !path.split(['.', '[']).any(is_part)
+    {
         return path.to_owned();
     }
     PARTS.iter().fold(path.to_owned(), |path, (section, part)| replaced(path, section, part))

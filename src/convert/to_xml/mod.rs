@@ -27,7 +27,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::topology::named::NamedParts;
 use crate::topology::{RelationIndex, Topology};
 use crate::tosca::profile::NAMESPACE as PROFILE;
-use crate::tosca::v1_0::TOSCA;
+use crate::tosca::v1_0::{DEFINITIONS, TOSCA};
 use crate::tosca::{Family, TypeDefinition, TypeId, Types, canonical_definitions, profile};
 use beside::OtherTemplates;
 use cuvee_text::source::{FileId, Span};
@@ -132,27 +132,24 @@ pub(crate) fn to_xml(
         return Err(Diagnostic::error(Code::InvalidTemplate, message).at(at));
     }
     let others = converter.other_documents(&mut root, &id);
-    let main = (format!("{id}.tosca"), draft(&root, &converter.prefixes));
-    converter.verify(&mut root, main, &others);
-    let text = written(&root, &converter.prefixes);
+    let text = converter.draft(&mut root).into();
+    // What is not needed any more makes room for what is read back.
+    root.empty();
+    converter.ids = DocumentIds::default();
+    converter.verify(&mut root, (&format!("{id}.tosca"), &text), &others);
+    let text = converter.canonical(with_head(&converter.draft(&mut root), &text));
     let losses = converter.losses.ordered();
     Ok(ConvertedXml { id, text, others, losses, located: converter.located })
 }
 
-/// The document with the namespace declarations that it needs.
-fn draft(root: &XmlPart, prefixes: &Prefixes) -> String {
-    let mut output = XmlOutput::default();
-    root.write(&mut output);
-    let declared = prefixes.declared().map(|(prefix, uri)| (prefix.into(), uri.into()));
-    output.finish(&declared.collect())
-}
-
-/// The canonical form of a document.
-fn written(root: &XmlPart, prefixes: &Prefixes) -> String {
-    let text = draft(root, prefixes);
-    match parse(FileId::DETACHED, text.as_str().into(), &XmlLimits::default()) {
-        Ok(document) => canonical_definitions(&document),
-        Err(_) => text,
+/// A document with the root of another one, and with what that contains before what it contains
+/// itself.
+fn with_head(head: &str, text: &str) -> String {
+    let end_of_root = text.match_indices(">\n").nth(1).map(|(at, end)| at + end.len());
+    let content = end_of_root.and_then(|at| text.get(at..)).unwrap_or_default();
+    match head.strip_suffix("</Definitions>\n") {
+        Some(head) => [head, content].concat(),
+        None => text.to_owned(),
     }
 }
 
@@ -200,6 +197,9 @@ pub(super) struct XmlConverter<'s, 't> {
     /// `None` if it leads to a node.
     joined: Vec<(TypeId, Option<TypeId>)>,
     links: NodeLinks,
+    /// Whether there are elements that are copied as they are, so that the canonical form has to be
+    /// found by reading the draft.
+    copies_fragments: bool,
     /// The parts of the topology.
     named: NamedParts<'s>,
     /// The former ids of parts of nodes.
@@ -251,6 +251,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
             undefined: BTreeMap::new(),
             joined: Vec::new(),
             links: NodeLinks::default(),
+            copies_fragments: false,
             named: NamedParts::of(variant.topology),
             known_ids: Rc::new(known_ids(variant.topology)),
             has_former_names: types::has_former_names(variant.types),
@@ -261,6 +262,26 @@ impl<'s, 't> XmlConverter<'s, 't> {
         converter.find_node_links();
         converter.has_added_roots = converter.were_definitions && !converter.uses_root();
         converter
+    }
+
+    /// The document with the namespace declarations that it needs.
+    fn draft(&self, root: &mut XmlPart) -> String {
+        root.arrange(Some(&DEFINITIONS));
+        let mut output = XmlOutput::default();
+        root.write(&mut output);
+        let declared = self.prefixes.declared().map(|(prefix, uri)| (prefix.into(), uri.into()));
+        output.finish(&declared.collect())
+    }
+
+    /// The canonical form of a draft.
+    fn canonical(&self, draft: String) -> String {
+        if !self.copies_fragments {
+            return draft;
+        }
+        match parse(FileId::DETACHED, draft.as_str().into(), &XmlLimits::default()) {
+            Ok(document) => canonical_definitions(&document),
+            Err(_) => draft,
+        }
     }
 
     /// Whether nodes use features that the root type of nodes defines.

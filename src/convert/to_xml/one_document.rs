@@ -84,7 +84,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
                 let of = |(key, value): &(Arc<str>, Value)| {
                     (Arc::clone(key), self.entry(key, value, file, there))
                 };
-                Value::Map(all.iter().map(of).collect())
+                unless_same(said, Value::Map(all.iter().map(of).collect()))
             }
             Value::String(_) if there.short.is_some() => self.renamed(said, file, there.short),
             other => other.clone(),
@@ -158,7 +158,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
     fn each(&self, value: &Value, file: FileId, there: NamedThere) -> Value {
         let of =
             |(key, value): &(Arc<str>, Value)| (Arc::clone(key), self.within(value, file, there));
-        let map = |value: &Value| Value::Map(entries(value).map(of).collect());
+        let map = |value: &Value| unless_same(value, Value::Map(entries(value).map(of).collect()));
         match value {
             Value::Map(_) => map(value),
             Value::List(items) => {
@@ -166,7 +166,7 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
                     Value::Map(_) => map(item),
                     other => other.clone(),
                 };
-                Value::List(items.iter().map(item).collect())
+                unless_same(value, Value::List(items.iter().map(item).collect()))
             }
             other => other.clone(),
         }
@@ -185,5 +185,29 @@ impl<'c, 's, 't> TypesInOne<'c, 's, 't> {
         let own = found.filter(|id| !profile::is_built_in(types.definition(*id).key.span().file));
         let other = own.map(|id| self.name(id)).filter(|other| *other != &**name);
         other.map_or_else(|| value.clone(), Value::from)
+    }
+}
+
+/// A value with other parts: the former value where they are all the same, so that its memory is shared.
+fn unless_same(was: &Value, is: Value) -> Value {
+    let same = match (was, &is) {
+        (Value::Map(was), Value::Map(is)) => {
+            was.iter().zip(&**is).all(|((_, was), (_, is))| is_shared(was, is))
+        }
+        (Value::List(was), Value::List(is)) => {
+            was.iter().zip(&**is).all(|(was, is)| is_shared(was, is))
+        }
+        _ => false,
+    };
+    if same { was.clone() } else { is }
+}
+
+/// Whether a value is a clone of another one.
+fn is_shared(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => Arc::ptr_eq(one, other),
+        (Value::List(one), Value::List(other)) => Arc::ptr_eq(one, other),
+        (Value::Map(one), Value::Map(other)) => Arc::ptr_eq(one, other),
+        _ => matches!(one, Value::Null | Value::Bool(_) | Value::Number(_)),
     }
 }

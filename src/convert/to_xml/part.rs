@@ -1,6 +1,7 @@
 //! Elements under construction.
 
-use cuvee_text::xml::XmlOutput;
+use crate::tosca::v1_0::{AttributeKind, ElementRule, TOSCA};
+use cuvee_text::xml::{XmlOutput, collapsed};
 use std::borrow::Cow;
 
 /// An element. Its contents are written after its extensions, in the order of the schema.
@@ -92,6 +93,37 @@ impl XmlPart {
         self.parts.is_empty()
     }
 
+    /// Takes the children away.
+    pub(super) fn empty(&mut self) {
+        self.parts = Vec::new();
+    }
+
+    /// Gives attributes and children the order and the form that the canonical form has, but for what is
+    /// already text. Names with a prefix are those of other namespaces.
+    pub(super) fn arrange(&mut self, rule: Option<&'static ElementRule>) {
+        let known = |name: &str| rule.and_then(|rule| rule.position(name));
+        let place = |name: &str| (known(name).unwrap_or(usize::MAX), name.contains(':'));
+        self.attributes
+            .sort_by(|(one, _), (other, _)| (place(one), one).cmp(&(place(other), other)));
+        for (name, value) in &mut self.attributes {
+            let kind = rule.zip(known(name)).map(|(rule, at)| rule.attributes[at].kind);
+            if kind.is_some_and(|kind| kind != AttributeKind::Text) {
+                let form = collapsed(value);
+                if form.len() < value.len() {
+                    *value = form.into_owned();
+                }
+            }
+        }
+        let child = |part: &Self| {
+            let namespace = if part.is_written() || part.name.contains(':') { "" } else { TOSCA };
+            rule.map_or((0, None), |rule| rule.child(namespace, &part.name))
+        };
+        self.parts.sort_by_key(|part| child(part).0);
+        for part in self.extensions.iter_mut().chain(&mut self.parts) {
+            part.arrange(child(part).1);
+        }
+    }
+
     fn is_written(&self) -> bool {
         self.name.is_empty()
     }
@@ -145,6 +177,36 @@ impl XmlPart {
             output.text(&self.text);
         }
         output.close();
+    }
+}
+
+/// Elements that are written as soon as they are made, since trees take several times the memory of
+/// their text.
+pub(super) struct WrittenParts {
+    /// The element that holds them, and its depth.
+    rule: &'static ElementRule,
+    depth: usize,
+    text: String,
+}
+
+impl WrittenParts {
+    pub(super) fn new(rule: &'static ElementRule, depth: usize) -> Self {
+        Self { rule, depth, text: String::new() }
+    }
+
+    pub(super) fn push(&mut self, mut part: XmlPart) {
+        part.arrange(self.rule.child(TOSCA, &part.name).1);
+        let mut output = XmlOutput::within(self.depth, std::mem::take(&mut self.text));
+        part.write(&mut output);
+        self.text = output.into_parts();
+    }
+
+    /// All of them as one part, if there are any.
+    pub(super) fn part(mut self) -> Option<XmlPart> {
+        // The document around them goes to the line of the first itself.
+        let start = self.text.find('<')?;
+        self.text.drain(..start);
+        Some(XmlPart::written(self.text))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::XmlConverter;
 use super::names::{QualifiedName, as_name, unique};
-use super::part::XmlPart;
+use super::part::{WrittenParts, XmlPart};
 use super::policies::NodePolicies;
 use super::said::{SaidMap, SaidValue, entries, step};
 use crate::convert::loss::{Loss, LossKind};
@@ -12,6 +12,7 @@ use crate::topology::{
 };
 use crate::tosca::fit::RequirementFit;
 use crate::tosca::shape::type_sections;
+use crate::tosca::v1_0::TOPOLOGY_TEMPLATE;
 use crate::tosca::v1_0::definitions::FeatureKind;
 use crate::tosca::{Family, TypeId};
 use cuvee_text::value::Value;
@@ -25,6 +26,9 @@ const IDS: [&str; 4] = ["requirement.", "capability.", "artifact.", "artifact_na
 
 /// Metadata of a node or a relationship: its former id, where YAML reserves that name.
 const ID: &str = "id";
+
+/// The depth of node templates and relationship templates in definitions.
+const DEPTH: usize = 3;
 
 /// The reason why keynames of a node template have no counterpart.
 const NODES: &str = "node templates of TOSCA 1.0 have no such thing";
@@ -151,12 +155,13 @@ impl<'t> XmlConverter<'_, 't> {
         parts.policies = self.policies(policies);
         let mut boundary = self.boundary(service, mapping, &mut parts);
         let plans = self.plans(&mut said);
-        let mut relationships = Vec::new();
+        let [mut nodes, mut relationships] =
+            [(); 2].map(|()| WrittenParts::new(&TOPOLOGY_TEMPLATE, DEPTH));
         for (at, (name, said)) in templates.into_iter().enumerate() {
-            let node = self.node((at, &name), said, &mut parts, &mut relationships);
-            topology.push(node);
+            nodes.push(self.node((at, &name), said, &mut parts, &mut relationships));
         }
-        relationships.into_iter().for_each(|part| topology.push(part));
+        topology.push_some(nodes.part());
+        topology.push_some(relationships.part());
         if topology.is_empty() && !self.variant.topology.nodes.is_empty() {
             return;
         }
@@ -279,7 +284,7 @@ impl<'t> XmlConverter<'_, 't> {
         (at, name): (usize, &str),
         said: SaidValue,
         parts: &mut ServiceParts,
-        relationships: &mut Vec<XmlPart>,
+        relationships: &mut WrittenParts,
     ) -> XmlPart {
         let index = NodeIndex::new(at);
         let node = self.variant.topology.node(index);
@@ -433,7 +438,7 @@ impl<'t> XmlConverter<'_, 't> {
         type_id: Option<TypeId>,
         body: &mut SaidMap,
         parts: &mut ServiceParts,
-        relationships: &mut Vec<XmlPart>,
+        relationships: &mut WrittenParts,
     ) -> Vec<XmlPart> {
         let topology = self.variant.topology;
         let said = body.take_parts("requirements", "requirement");

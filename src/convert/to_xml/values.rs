@@ -41,6 +41,7 @@ impl<'t> XmlConverter<'_, 't> {
         {
             *of = None;
             root = Some(XmlPart::written(fragment));
+            self.copies_fragments = true;
         }
         if let (Some(id), Some(root)) = (id, &mut root) {
             let parts = &types.effective(id).properties;

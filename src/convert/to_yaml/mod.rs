@@ -195,7 +195,9 @@ impl<'d> YamlConverter<'_, 'd> {
             }
         }
         let topology = service.map(|(id, service)| self.topology(id, service));
-        self.sweep();
+        if !self.has_no_texts {
+            self.sweep();
+        }
         self.documents(service.map(|(id, _)| id), topology);
         ConvertedYaml {
             files: self.files.written(),

@@ -57,25 +57,25 @@ struct LinkEnd {
 }
 
 /// The ends of relationships, by id.
-struct LinkEnds {
-    sources: FxHashMap<String, LinkEnd>,
-    targets: FxHashMap<String, LinkEnd>,
+struct LinkEnds<'s> {
+    sources: FxHashMap<&'s str, LinkEnd>,
+    targets: FxHashMap<&'s str, LinkEnd>,
 }
 
-impl LinkEnds {
-    fn of(service: &DefinedService<'_>) -> Self {
+impl<'s> LinkEnds<'s> {
+    fn of(service: &'s DefinedService<'_>) -> Self {
         let mut ends = Self { sources: FxHashMap::default(), targets: FxHashMap::default() };
         for (node, said) in service.nodes.iter().enumerate() {
             let end = LinkEnd { node, feature: None };
-            ends.sources.insert(said.id.text.to_string(), end);
-            ends.targets.insert(said.id.text.to_string(), end);
+            ends.sources.insert(&said.id.text, end);
+            ends.targets.insert(&said.id.text, end);
             for (at, feature) in said.requirements.iter().enumerate() {
                 let end = LinkEnd { node, feature: Some(at) };
-                ends.sources.insert(feature.id.text.to_string(), end);
+                ends.sources.insert(&feature.id.text, end);
             }
             for (at, feature) in said.capabilities.iter().enumerate() {
                 let end = LinkEnd { node, feature: Some(at) };
-                ends.targets.insert(feature.id.text.to_string(), end);
+                ends.targets.insert(&feature.id.text, end);
             }
         }
         ends

@@ -52,7 +52,7 @@ pub(crate) struct ToYamlSettings {
     pub counterparts: TypeCounterparts,
     /// Whether the output is a single document without further files.
     pub is_single: bool,
-    /// Whether only the value of the document is asked for, and not its text.
+    /// Whether only the value of the document is asked for, and neither its text nor what is lost.
     pub has_no_texts: bool,
 }
 

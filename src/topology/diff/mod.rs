@@ -225,6 +225,9 @@ impl Walk {
             return self.value(&from, &to);
         };
         for (key, from, to) in union(&index(a), &index(b)) {
+            if from.zip(to).is_some_and(|(from, to)| is_written_alike(from, to)) {
+                continue;
+            }
             let keyname = shape.keynames.iter().find(|keyname| keyname.name == key);
             if !keyname.is_some_and(|keyname| self.below(keyname, from, to)) {
                 self.at(&step(key), |walk| walk.sides(from, to, Self::value));
@@ -509,7 +512,7 @@ fn is_written_alike(a: &Value, b: &Value) -> bool {
 
 /// A name as a further step of a path.
 pub(crate) fn step(key: &str) -> String {
-    if is_plain(key) { format!(".{key}") } else { bracketed(key) }
+    if is_plain(key) { [".", key].concat() } else { bracketed(key) }
 }
 
 fn bracketed(key: &str) -> String {

@@ -7,7 +7,7 @@
 //! without a prefix in elements of other namespaces may belong to it.
 
 use super::read::is_definitions;
-use super::rule::{AttributeKind, DEFINITIONS, DOCUMENTATION, ElementContent, ElementRule, TOSCA};
+use super::rule::{AttributeKind, DEFINITIONS, ElementContent, ElementRule, TOSCA};
 use cuvee_text::xml::{
     XML, XmlAttribute, XmlDocument, XmlElement, XmlNode, XmlOutput, is_space, with_line_feeds,
 };
@@ -217,7 +217,7 @@ impl<'d> CanonicalForm<'d> {
             let name = attribute.name();
             let known = rule
                 .filter(|_| name.namespace.is_empty())
-                .and_then(|rule| rule.attributes.iter().position(|known| known.name == name.local));
+                .and_then(|rule| rule.position(name.local));
             known.unwrap_or(usize::MAX)
         };
         let mut attributes = std::mem::take(&mut self.attributes);
@@ -348,24 +348,9 @@ fn place(nodes: &mut [PlacedNode<'_>], rule: Option<&'static ElementRule>) {
     for (place, child, node) in nodes.iter_mut().rev() {
         let Some(rule) = rule else { break };
         if let XmlNode::Element(element) = node {
-            (behind, *child) = child_of(rule, *element);
+            let name = element.name();
+            (behind, *child) = rule.child(name.namespace, name.local);
         }
         *place = behind;
     }
-}
-
-/// The place of a child, and its rule in the schema.
-fn child_of(
-    rule: &'static ElementRule,
-    child: XmlElement<'_>,
-) -> (u8, Option<&'static ElementRule>) {
-    let name = child.name();
-    if name.namespace != TOSCA {
-        return (1, None);
-    }
-    if name.local == DOCUMENTATION.name {
-        return (0, Some(&DOCUMENTATION));
-    }
-    let known = rule.children.iter().find(|known| known.rule.name == name.local);
-    known.map_or((u8::MAX - 1, None), |known| (2 + known.place, Some(known.rule)))
 }

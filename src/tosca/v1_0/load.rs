@@ -11,7 +11,7 @@ use crate::tosca::csar::{
 };
 use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::files::{Files, other_encoding, read_bytes, text_of_utf_16};
-use cuvee_text::source::{FileId, FileSystem, SourceMap, Span, normalize};
+use cuvee_text::source::{FileId, FileSystem, MemoryFiles, SourceMap, Span, normalize};
 use cuvee_text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -143,7 +143,25 @@ fn one(system: &Arc<dyn FileSystem + Send>, path: &Path) -> LoadedDefinitions {
     loading.follow(DefinitionsExtent::File)
 }
 
+/// Loads definitions that were just written, without checking their structure. They are in no file.
+pub(crate) fn load_written<'t>(
+    main: &str,
+    texts: impl Iterator<Item = (&'t str, Arc<str>)>,
+) -> LoadedDefinitions {
+    let (names, texts): (Vec<_>, Vec<_>) = texts.map(|it| (it.0, it)).unzip();
+    let names: MemoryFiles = names.into_iter().map(|name| (name, "")).collect();
+    let system: Arc<dyn FileSystem + Send> = Arc::new(names);
+    let mut loading = Loading { is_checked: false, ..Loading::new(&system, None) };
+    for (name, text) in texts {
+        loading.files.add(&*system, Path::new(name), text);
+    }
+    loading.read(Path::new(main), false);
+    loading.follow(DefinitionsExtent::File)
+}
+
 struct Loading {
+    /// Whether the structure of documents is checked.
+    is_checked: bool,
     system: Arc<dyn FileSystem + Send>,
     root: Option<PathBuf>,
     files: Files,
@@ -157,6 +175,7 @@ struct Loading {
 impl Loading {
     fn new(system: &Arc<dyn FileSystem + Send>, root: Option<&Path>) -> Self {
         Self {
+            is_checked: true,
             system: Arc::clone(system),
             root: root.map(Path::to_owned),
             files: Files::default(),
@@ -178,7 +197,9 @@ impl Loading {
         let document = self.parse(path);
         let meant = document.filter(|it| !is_import || read::is_definitions(it.root()));
         let known = meant.map(|document| {
-            structure::check(&document, &mut self.found);
+            if self.is_checked {
+                structure::check(&document, &mut self.found);
+            }
             self.documents.push(document);
             self.documents.len() - 1
         });

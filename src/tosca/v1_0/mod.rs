@@ -14,12 +14,10 @@ mod structure;
 pub use canonical::canonical_definitions;
 pub(crate) use canonical::canonical_element;
 pub(crate) use library::{ComponentId, FoundComponent, Library};
-pub(crate) use load::{DefinitionsExtent, LoadedDefinitions, load};
+pub(crate) use load::{DefinitionsExtent, LoadedDefinitions, load, load_written};
 pub(crate) use path::property_steps;
 pub(crate) use properties::{ExpectedProperties, PropertySchemas};
 pub(crate) use report::defined_types;
 pub use report::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes};
-#[cfg(test)]
-pub(crate) use rule::{DEFINITIONS, ElementRule};
-pub(crate) use rule::{TOSCA, WINERY};
+pub(crate) use rule::{AttributeKind, DEFINITIONS, ElementRule, TOPOLOGY_TEMPLATE, TOSCA, WINERY};
 pub(crate) use structure::by;

@@ -508,13 +508,16 @@ impl<'d> DefinitionsReader<'_, 'd> {
         name: &'static str,
     ) -> Vec<NodeFeature<'d>> {
         let all = children(element, container, name);
-        all.map(|feature| NodeFeature {
+        let all = all.map(|feature| NodeFeature {
             element: feature,
             id: needed(feature, "id"),
             name: needed(feature, "name"),
             template: self.template(feature),
-        })
-        .collect()
+        });
+        let mut features: Vec<_> = all.collect();
+        // Most nodes have few, of which there is one list for each node.
+        features.shrink_to_fit();
+        features
     }
 
     fn relationship(&mut self, element: XmlElement<'d>) -> DefinedRelationship<'d> {

@@ -20,6 +20,26 @@ pub(crate) struct ElementRule {
     pub content: ElementContent,
 }
 
+impl ElementRule {
+    /// The place of an attribute without a namespace in the order of the schema.
+    pub(crate) fn position(&self, attribute: &str) -> Option<usize> {
+        self.attributes.iter().position(|known| known.name == attribute)
+    }
+
+    /// The place of a child in the canonical order, and its rule: documentation comes first, and then
+    /// what other namespaces have.
+    pub(crate) fn child(&self, namespace: &str, local: &str) -> (u8, Option<&'static ElementRule>) {
+        if namespace != TOSCA {
+            return (1, None);
+        }
+        if local == DOCUMENTATION.name {
+            return (0, Some(&DOCUMENTATION));
+        }
+        let known = self.children.iter().find(|known| known.rule.name == local);
+        known.map_or((u8::MAX - 1, None), |known| (2 + known.place, Some(known.rule)))
+    }
+}
+
 /// The content that an element may have beside the children in its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementContent {
@@ -252,7 +272,7 @@ static RELATIONSHIP_OPERATION: ElementRule = part(
 );
 static EXPORTED_PLAN: ElementRule = part("Plan", &[must("planRef", Reference)], &[]);
 
-static TOPOLOGY_TEMPLATE: ElementRule = part(
+pub(crate) static TOPOLOGY_TEMPLATE: ElementRule = part(
     "TopologyTemplate",
     &[],
     &[child(0, SomeOfPlace, &NODE_TEMPLATE), child(0, SomeOfPlace, &RELATIONSHIP_TEMPLATE)],

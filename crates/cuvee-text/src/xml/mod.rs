@@ -16,8 +16,8 @@ pub use characters::{is_allowed, is_space};
 pub use characters::{is_name, is_unprefixed_name};
 pub use escape::XmlText;
 pub use read::{XmlLimits, is_xml, parse};
-pub use tree::with_line_feeds;
 pub use tree::{XmlAttribute, XmlDocument, XmlElement, XmlName, XmlNode};
+pub use tree::{collapsed, with_line_feeds};
 pub use walk::XmlStep;
 pub use write::XmlOutput;
 

@@ -83,8 +83,8 @@ pub fn parse(file: FileId, text: Arc<str>, limits: &XmlLimits) -> Result<XmlDocu
         document: XmlDocument {
             file,
             text: Arc::clone(&text),
-            nodes: Vec::with_capacity(text.len() / 32),
-            attributes: Vec::with_capacity(text.len() / 64),
+            nodes: Vec::with_capacity(text.len() / 20),
+            attributes: Vec::with_capacity(text.len() / 48),
             names: Default::default(),
             root: 0,
         },

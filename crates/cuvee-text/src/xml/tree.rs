@@ -401,6 +401,16 @@ pub fn with_line_feeds(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A value without blanks around it, and with single blanks inside.
+pub fn collapsed(value: &str) -> Cow<'_, str> {
+    let value = value.trim_matches(' ');
+    if !value.contains("  ") {
+        return Cow::Borrowed(value);
+    }
+    let words: Vec<_> = value.split(' ').filter(|word| !word.is_empty()).collect();
+    Cow::Owned(words.join(" "))
+}
+
 impl<'d> XmlAttribute<'d> {
     /// The name of the attribute.
     pub fn name(self) -> XmlName<'d> {
@@ -426,17 +436,9 @@ impl<'d> XmlAttribute<'d> {
 
     /// The value without white space around it, and with single blanks inside.
     pub fn collapsed(self) -> Cow<'d, str> {
-        let collapse = |value: &str| {
-            let words: Vec<_> = value.split(' ').filter(|word| !word.is_empty()).collect();
-            words.join(" ")
-        };
         match self.value() {
-            Cow::Borrowed(value) => {
-                let value = value.trim_matches(' ');
-                let is_collapsed = !value.as_bytes().windows(2).any(|pair| pair == b"  ");
-                if is_collapsed { Cow::Borrowed(value) } else { Cow::Owned(collapse(value)) }
-            }
-            Cow::Owned(value) => Cow::Owned(collapse(&value)),
+            Cow::Borrowed(value) => collapsed(value),
+            Cow::Owned(value) => Cow::Owned(collapsed(&value).into_owned()),
         }
     }
 

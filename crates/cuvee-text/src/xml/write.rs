@@ -56,14 +56,29 @@ impl<'t> XmlOutput<'t> {
     pub fn with_room(bytes: usize) -> Self {
         let mut text = String::with_capacity(DECLARATION.len() + bytes);
         text.push_str(DECLARATION);
+        Self { text, ..Self::empty() }
+    }
+
+    fn empty() -> Self {
         Self {
-            text,
+            text: String::new(),
             open: Vec::new(),
             declarations: None,
             is_in_tag: false,
             ends_line: false,
             as_it_is: None,
         }
+    }
+
+    /// Creates an output for elements at a depth of a document, which are added to `text`. What
+    /// [`into_parts`](Self::into_parts) returns can be [`written`](Self::written) there.
+    pub fn within(depth: usize, text: String) -> Self {
+        Self { text, open: vec![""; depth], ..Self::empty() }
+    }
+
+    /// Returns the text with the elements that were added, each behind a line feed.
+    pub fn into_parts(self) -> String {
+        self.text
     }
 
     /// Starts an element inside of the current one.
