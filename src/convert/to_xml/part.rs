@@ -102,9 +102,13 @@ impl XmlPart {
     /// already text. Names with a prefix are those of other namespaces.
     pub(super) fn arrange(&mut self, rule: Option<&'static ElementRule>) {
         let known = |name: &str| rule.and_then(|rule| rule.position(name));
-        let place = |name: &str| (known(name).unwrap_or(usize::MAX), name.contains(':'));
-        self.attributes
-            .sort_by(|(one, _), (other, _)| (place(one), one).cmp(&(place(other), other)));
+        let place = |name: &str| known(name).map_or((1, name.contains(':').into()), |at| (0, at));
+        if self.attributes.len() > 1 {
+            let order = |(one, _): &(Cow<'_, str>, _), (other, _): &(Cow<'_, str>, _)| {
+                (place(one), one).cmp(&(place(other), other))
+            };
+            self.attributes.sort_by(order);
+        }
         for (name, value) in &mut self.attributes {
             let kind = rule.zip(known(name)).map(|(rule, at)| rule.attributes[at].kind);
             if kind.is_some_and(|kind| kind != AttributeKind::Text) {
@@ -118,7 +122,9 @@ impl XmlPart {
             let namespace = if part.is_written() || part.name.contains(':') { "" } else { TOSCA };
             rule.map_or((0, None), |rule| rule.child(namespace, &part.name))
         };
-        self.parts.sort_by_key(|part| child(part).0);
+        if self.parts.len() > 1 {
+            self.parts.sort_by_key(|part| child(part).0);
+        }
         for part in self.extensions.iter_mut().chain(&mut self.parts) {
             part.arrange(child(part).1);
         }

@@ -112,12 +112,13 @@ impl<'d> YamlConverter<'_, 'd> {
                 );
             }
             let linked = self.link(id, service, said, (source, target), &mut links);
-            links.of_node[source.node].extend(linked.map(|(name, capability)| LinkedRequirement {
-                name,
-                node: target.node,
-                capability,
-                relationship,
-            }));
+            let Some((name, capability)) = linked else { continue };
+            let of_node = &mut links.of_node[source.node];
+            if of_node.is_empty() {
+                // Most nodes have one.
+                of_node.reserve_exact(1);
+            }
+            of_node.push(LinkedRequirement { name, node: target.node, capability, relationship });
         }
         links
     }

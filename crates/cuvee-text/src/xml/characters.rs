@@ -46,17 +46,25 @@ pub fn is_space(c: char) -> bool {
 
 /// The characters of a text that XML cannot contain, with their positions.
 pub(super) fn forbidden(text: &str) -> impl Iterator<Item = (usize, char)> {
-    let bytes = text.as_bytes();
-    let suspect = move |&(at, byte): &(usize, &u8)| match *byte {
-        b'\t' | b'\n' | b'\r' => false,
-        0..0x20 => true,
-        // The characters U+FFFE and U+FFFF.
-        0xef => bytes.get(at + 1) == Some(&0xbf) && bytes.get(at + 2).is_some_and(|&b| b >= 0xbe),
-        _ => false,
+    // Without branches, many bytes are looked at together. U+FFFE and U+FFFF begin with 0xef.
+    let suspect = |byte: u8| {
+        (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r') | (byte == 0xef)
     };
-    let found = bytes.iter().enumerate().filter(suspect);
-    found.filter_map(|(at, _)| Some((at, text.get(at..)?.chars().next()?)))
+    let chunks = text.as_bytes().chunks(CHUNK).enumerate();
+    let suspicious =
+        chunks.filter(move |(_, chunk)| chunk.iter().fold(false, |any, &it| any | suspect(it)));
+    let found = suspicious.flat_map(move |(number, chunk)| {
+        let bytes = chunk.iter().enumerate().filter(move |(_, byte)| suspect(**byte));
+        bytes.filter_map(move |(at, _)| {
+            let at = number * CHUNK + at;
+            Some((at, text.get(at..)?.chars().next()?))
+        })
+    });
+    found.filter(|&(_, c)| !is_allowed(c))
 }
+
+/// How many bytes are looked at together.
+const CHUNK: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -64,9 +72,9 @@ mod tests {
 
     #[test]
     fn what_xml_cannot_hold_is_found() {
-        let text = "a\tb\u{0}c\u{fffe}\u{fffd}\u{1f600}\u{ffff}";
+        let text = &format!("a\tb\u{0}c\u{fffe}\u{fffd}\u{1f600}\u{ffff}{:100}\u{1}", "");
         let found: Vec<_> = forbidden(text).collect();
-        assert_eq!(found, [(3, '\u{0}'), (5, '\u{fffe}'), (15, '\u{ffff}')]);
+        assert_eq!(found, [(3, '\u{0}'), (5, '\u{fffe}'), (15, '\u{ffff}'), (118, '\u{1}')]);
         assert!(text.chars().filter(|&c| !is_allowed(c)).eq(found.iter().map(|&(_, c)| c)));
     }
 }
