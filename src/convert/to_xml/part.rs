@@ -188,14 +188,14 @@ impl XmlPart {
 
 /// Elements that are written as soon as they are made, since trees take several times the memory of
 /// their text.
-pub(super) struct WrittenParts {
+pub(super) struct WrittenTemplates {
     /// The element that holds them, and its depth.
     rule: &'static ElementRule,
     depth: usize,
     text: String,
 }
 
-impl WrittenParts {
+impl WrittenTemplates {
     pub(super) fn new(rule: &'static ElementRule, depth: usize) -> Self {
         Self { rule, depth, text: String::new() }
     }

@@ -2,7 +2,7 @@
 
 use super::XmlConverter;
 use super::names::{QualifiedName, as_name, unique};
-use super::part::{WrittenParts, XmlPart};
+use super::part::{WrittenTemplates, XmlPart};
 use super::policies::NodePolicies;
 use super::said::{SaidMap, SaidValue, entries, step};
 use crate::convert::loss::{Loss, LossKind};
@@ -156,7 +156,7 @@ impl<'t> XmlConverter<'_, 't> {
         let mut boundary = self.boundary(service, mapping, &mut parts);
         let plans = self.plans(&mut said);
         let [mut nodes, mut relationships] =
-            [(); 2].map(|()| WrittenParts::new(&TOPOLOGY_TEMPLATE, DEPTH));
+            [(); 2].map(|()| WrittenTemplates::new(&TOPOLOGY_TEMPLATE, DEPTH));
         for (at, (name, said)) in templates.into_iter().enumerate() {
             nodes.push(self.node((at, &name), said, &mut parts, &mut relationships));
         }
@@ -284,7 +284,7 @@ impl<'t> XmlConverter<'_, 't> {
         (at, name): (usize, &str),
         said: SaidValue,
         parts: &mut ServiceParts,
-        relationships: &mut WrittenParts,
+        relationships: &mut WrittenTemplates,
     ) -> XmlPart {
         let index = NodeIndex::new(at);
         let node = self.variant.topology.node(index);
@@ -438,7 +438,7 @@ impl<'t> XmlConverter<'_, 't> {
         type_id: Option<TypeId>,
         body: &mut SaidMap,
         parts: &mut ServiceParts,
-        relationships: &mut WrittenParts,
+        relationships: &mut WrittenTemplates,
     ) -> Vec<XmlPart> {
         let topology = self.variant.topology;
         let said = body.take_parts("requirements", "requirement");
