@@ -147,7 +147,7 @@ impl PageMask {
             preset.inputs.iter_mut().for_each(|(name, value)| self.hide_input(name, value));
             preset.description.iter_mut().chain(&mut preset.error)
         });
-        let conditions = elements.iter_mut().filter_map(|it| it.report.conditions.as_mut());
+        let conditions = elements.iter_mut().filter_map(|it| it.conditions.as_mut());
         let inputs = inputs.iter_mut().flat_map(|input| {
             self.hide_cases(input);
             input.description.iter_mut().chain(&mut input.follows)

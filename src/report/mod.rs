@@ -83,7 +83,7 @@ struct Data {
     writing: Option<Writing>,
     /// The resolved text of those presets for which `writing` does not give it.
     resolved: Texts,
-    elements: Vec<PageElement>,
+    elements: Vec<ElementReport>,
     inputs: Vec<Input>,
     cnf: Option<Clauses>,
     /// The reason why there are no clauses.
@@ -108,14 +108,6 @@ struct Preset {
     /// The positions of the present elements.
     present: Vec<usize>,
     error: Option<String>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct PageElement {
-    #[serde(flatten)]
-    report: ElementReport,
-    /// The literal of the element's presence in the clauses.
-    literal: Option<i32>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -202,11 +194,12 @@ pub(crate) fn report(
         (Configured::of(&prepared, choice, &currents, secrets, progress), svg())
     });
     let Configured { configuration, inputs, inexact, writing, parts } = configured?;
-    // What is known of the whole template takes as much memory as the page.
+    // What is known of the whole template takes as much memory as the page, and is not needed for it.
     let mask = secrets.map(PageSecrets::into_mask);
     drop(source);
-    let template = TemplateReport::of(&prepared);
     let literals = configuration.as_ref().map_or(&[][..], |configuration| &configuration.elements);
+    let template = TemplateReport::of(&prepared, literals);
+    drop(prepared);
     let preset = |column: &matrix::Column| match &column.preset {
         Some(preset) => choice.with_preset(preset),
         None => choice.clone(),
@@ -226,7 +219,7 @@ pub(crate) fn report(
         presets,
         writing,
         resolved: Texts::default(),
-        elements: elements(template.elements, literals),
+        elements: template.elements,
         inputs,
         cnf: configuration.map(|configuration| configuration.clauses),
         inexact,
@@ -367,12 +360,6 @@ fn title(template: &TemplateReport) -> String {
     let named = if is_usual { path.parent().and_then(Path::file_name) } else { None };
     let name = named.or_else(|| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
     template.title.clone().or(name).unwrap_or_default()
-}
-
-fn elements(all: Vec<ElementReport>, literals: &[(String, i32)]) -> Vec<PageElement> {
-    let literals =
-        literals.iter().map(|(_, literal)| Some(*literal)).chain(std::iter::repeat(None));
-    all.into_iter().zip(literals).map(|(report, literal)| PageElement { report, literal }).collect()
 }
 
 fn columns(

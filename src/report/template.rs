@@ -3,6 +3,7 @@
 use crate::explore::outline::{conditions, group_conditions};
 use crate::explore::words;
 use crate::variability::element::ElementKind;
+use crate::variability::graph::ElementId;
 use crate::variability::prepared::Prepared;
 use serde::Serialize;
 
@@ -24,6 +25,8 @@ pub(super) struct ElementReport {
     pub host: Option<usize>,
     /// The place: `file:line:column`
     pub place: String,
+    /// The literal of the element's presence in the clauses.
+    pub literal: Option<i32>,
 }
 
 /// The description of a whole template.
@@ -40,8 +43,9 @@ pub(super) struct TemplateReport {
 }
 
 impl TemplateReport {
-    /// Describes a template, with all inputs left open.
-    pub(super) fn of(prepared: &Prepared<'_>) -> Self {
+    /// Describes a template, with all inputs left open. `literals` are those of its elements, if
+    /// there are clauses.
+    pub(super) fn of(prepared: &Prepared<'_>, literals: &[(String, i32)]) -> Self {
         let (graph, sources) = (&prepared.graph, prepared.sources());
         let root = graph.template.root;
         let groups = group_conditions(graph);
@@ -50,7 +54,7 @@ impl TemplateReport {
             let target = relation.target.filter(|_| relation.hosting)?;
             Some(graph.node(target).id.0 as usize)
         };
-        let element = |id| {
+        let element = |id: ElementId| {
             let element = graph.element(id);
             let conditions = conditions(graph, id, &groups);
             ElementReport {
@@ -61,6 +65,7 @@ impl TemplateReport {
                 conditions: (!conditions.is_empty()).then(|| words::all(&conditions)),
                 host: if element.kind == ElementKind::Relation { host(element.slot) } else { None },
                 place: sources.place(element.span),
+                literal: literals.get(id.0 as usize).map(|(_, literal)| *literal),
             }
         };
         let name = root
