@@ -90,20 +90,26 @@ impl<'de> Deserialize<'de> for Chain {
 pub(super) struct ChainedLine<'l> {
     /// The text that the chain covers, beside the chain before.
     pub(super) body: &'l [u8],
-    /// The chain in the line; `None` if the line does not end as records do.
-    pub(super) chain: Option<Chain>,
+    /// The end of the line, in which the chain is written.
+    tail: &'l [u8],
 }
 
 impl<'l> ChainedLine<'l> {
     pub(super) fn of(line: &'l [u8]) -> Self {
         let (body, tail) = line.split_at(line.len().saturating_sub(TAIL));
-        let digits = tail.strip_prefix(OPENING).and_then(|rest| rest.strip_suffix(CLOSING));
-        Self { body, chain: digits.and_then(Chain::read) }
+        Self { body, tail }
+    }
+
+    /// The chain in the line; `None` if the line does not end as records do.
+    fn chain(&self) -> Option<Chain> {
+        let digits = self.tail.strip_prefix(OPENING)?.strip_suffix(CLOSING)?;
+        Chain::read(digits)
     }
 
     /// The chain of the line, if it continues this one.
     pub(super) fn following(&self, before: Option<&Chain>) -> Option<Chain> {
-        self.chain.filter(|chain| *chain == Chain::of(before, self.body))
+        let chain = Chain::of(before, self.body);
+        (chain.ending()[..TAIL] == *self.tail).then_some(chain)
     }
 
     /// Whether the line continues this chain.
@@ -317,7 +323,7 @@ pub(super) fn later_format(line: &[u8]) -> Option<u64> {
 
 /// Revision, structure and chain in a line.
 pub(super) fn numbers(line: &[u8]) -> Option<(u64, u64, Chain)> {
-    let chain = ChainedLine::of(line).chain?;
+    let chain = ChainedLine::of(line).chain()?;
     let read: ReadRecord<'_> = serde_json::from_slice(line).ok()?;
     Some((read.revision, read.structure, chain))
 }
