@@ -245,7 +245,7 @@ impl InstanceOperator<'_> {
         let wanted = plan.target().cloned().unwrap_or_else(|| Arc::clone(&present));
         let of_nodes = model.nodes.values().filter_map(|node| node.target.clone());
         let mut files: FxHashMap<Arc<str>, KeptFiles> = FxHashMap::default();
-        let mut to = InstanceModel::default();
+        let mut to = Arc::<InstanceModel>::default();
         let mut asked = BTreeSet::new();
         for digest in [Arc::clone(&wanted), present].into_iter().chain(of_nodes) {
             if digest.is_empty() || files.contains_key(&digest) {
@@ -254,7 +254,7 @@ impl InstanceOperator<'_> {
             let target = instance.target(&digest)?;
             target.asked_outputs(&mut asked);
             if digest == wanted {
-                to = target.model.clone();
+                to = Arc::clone(&target.model);
             }
             let template = match plan.template().filter(|_| digest == wanted) {
                 Some(template) => template,

@@ -34,7 +34,7 @@ pub(super) struct Workshop<'r> {
     /// The files of the targets that nodes have, by the digest of the target.
     pub(super) files: FxHashMap<Arc<str>, KeptFiles>,
     /// The model of the target that the plan leads to.
-    pub(super) to: InstanceModel,
+    pub(super) to: Arc<InstanceModel>,
     /// The names of the outputs of operations that functions ask for.
     pub(super) asked: BTreeSet<String>,
     /// The directory of the run, for files that are gone afterwards.

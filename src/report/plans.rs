@@ -43,7 +43,7 @@ impl PresetVariant {
             return None;
         }
         let topology = Topology::read(document, &|relation| resolve::is_hosting(graph, relation));
-        Some(Self { topology, document: root.to_value() })
+        Some(Self { topology, document: plan::compared_sections(root) })
     }
 
     fn typed<'v, 'a>(&'v self, types: Result<Types<'a>, Diagnostics>) -> TypedVariant<'v, 'a> {

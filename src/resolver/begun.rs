@@ -66,8 +66,7 @@ impl Resolver {
                 }
             };
             let (made, inputs) = &target.result;
-            let (digest, blobs) = made.blobs()?;
-            blobs.iter().try_for_each(|blob| writer.put_blob(blob).map(drop))?;
+            let digest = made.keep(&mut |blob| writer.put_blob(&blob))?;
             let begun = BegunInstance {
                 lineage: random_name(store)?,
                 uri: format!("cuvee:{}/{}/{name}", settings.runtime_name(), settings.tenant_name()),

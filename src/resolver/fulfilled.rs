@@ -145,7 +145,7 @@ impl StoredInstance<'_> {
     /// # Errors
     /// The target cannot be read.
     pub fn inventory_of(&self, model: &InstanceModel) -> Result<Inventory, Failure> {
-        let side = KeptSide::of(model, &|digest| self.target(digest))?;
+        let side = KeptSide::of(model, &|digest| self.texts(digest))?;
         let made = side.with(model, PlannedExtent::Present, |present| {
             Ok(instance::inventory(model, present.topology, present.origin.types))
         });

@@ -154,7 +154,7 @@ impl Resolver {
                     (planned(), kept)
                 });
                 let (((digest, blobs), kept), (plan, found)) = (kept?, planned?);
-                let target = Some((self.planned_target(target, digest), &kept.model));
+                let target = Some((self.planned_target(target, digest), &*kept.model));
                 Ok((query.finished(plan, model, target)?, kept, blobs, found))
             })
         });
@@ -206,6 +206,8 @@ impl Resolver {
                     // What comes from secret variability inputs cannot be told by its place.
                     variant.secret_inputs.iter().for_each(|value| secrets.learn(value));
                     let mut target = VariantTarget::of(&variant, types, secrets, &mut more)?;
+                    // The model has its values now.
+                    drop(variant.topology);
                     target.inputs = shown_inputs(&interpreted, choice, secrets);
                     let names = secrets.names().clone();
                     let secret = Sensitivity::of(&variant.written_topology, types, names);
@@ -370,7 +372,7 @@ pub fn repair_instance(
     query: &InstancePlanQuery,
 ) -> Result<Answer<Plan>, Failure> {
     let side = KeptSide::of(model, targets)?;
-    let meant = InstanceModel { target: model.target.clone(), ..side.sources.model.clone() };
+    let meant = InstanceModel { target: model.target.clone(), ..(*side.sources.model).clone() };
     let planned = side.with(model, PlannedExtent::Present, |from| {
         side.with(&meant, PlannedExtent::All, |to| query.planned(from, to))
     });
@@ -522,7 +524,7 @@ fn answered(
 struct VariantTarget<'a> {
     document: Out<'a>,
     written: Out<'a>,
-    model: InstanceModel,
+    model: Arc<InstanceModel>,
     /// Which values are secret.
     places: SecretPlaces,
     /// The outputs whose values are known only from the deployed instance.
@@ -559,7 +561,7 @@ impl<'a> VariantTarget<'a> {
             others: &FxHashMap::default(),
         };
         let document = overlay.document(&document);
-        let secrets = secrets.clone();
+        let (model, secrets) = (Arc::new(model), secrets.clone());
         Ok(Self { document, written, model, places, outputs, secrets, inputs: Vec::new() })
     }
 
@@ -576,11 +578,11 @@ impl<'a> VariantTarget<'a> {
         (loaded, types): (&Loaded, &Types<'_>),
         make: impl FnOnce(VariantOfPlan<'_, '_>) -> T,
     ) -> T {
-        let read = |document| as_in_model(Topology::read(document, &|_| false), &self.model);
-        let topology = read(&self.document);
-        let document = OutNode::root(&self.document).to_value();
+        let both = [&self.document, &self.written].map(|it| Topology::read(it, &|_| false));
+        let [topology, written] = as_in_model(both, &self.model);
+        let document = plan::compared_sections(OutNode::root(&self.document));
         make(VariantOfPlan {
-            written: Some(&read(&self.written)),
+            written: Some(&written),
             keeping: Some(&KeptValues::of(&self.secrets)),
             template_of: Some(&|name| counted_template(&self.model, name)),
             names: self.secrets.names(),
@@ -628,7 +630,7 @@ impl<'a> VariantTarget<'a> {
             digests,
             maps,
             non_normative,
-            model: self.model.clone(),
+            model: Arc::clone(&self.model),
             secrets: self.places.clone(),
             outputs: self.outputs.clone(),
         })
@@ -794,6 +796,7 @@ struct OtherTarget {
 
 /// What a side of a plan consists of.
 struct SideDocuments {
+    /// What is compared of the document.
     document: Value,
     topology: Topology,
     /// The topology with functions unevaluated.
@@ -867,9 +870,10 @@ impl KeptSide {
                 self.overlaid(model, extent, self.written.root(), false),
             ),
         };
-        let read = |document| as_in_model(Topology::read(document, &|_| false), model);
-        let (topology, written) = (read(&document), read(&written));
-        Ok(SideDocuments { document: OutNode::root(&document).to_value(), topology, written })
+        let both = [&document, &written].map(|it| Topology::read(it, &|_| false));
+        let [topology, written] = as_in_model(both, model);
+        let document = plan::compared_sections(OutNode::root(&document));
+        Ok(SideDocuments { document, topology, written })
     }
 
     /// Calls `make` with a side of a plan of which these are the documents.

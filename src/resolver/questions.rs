@@ -316,7 +316,7 @@ impl Resolver {
         let variant = |resolver: &Self, loaded: &Loaded| {
             let interpreted = Interpreted::of(loaded, &resolver.choice)?;
             let (choice, how) = (&resolver.choice, resolver.how());
-            resolve::topologies_and_value(&interpreted, choice, &how)
+            resolve::topologies_and(&interpreted, choice, &how, plan::compared_sections)
         };
         let ((old, old_document), _) = variant(self, &loaded).map_err(failed)?;
         to.answer(Extent::Whole, |new_files| {

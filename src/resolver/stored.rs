@@ -155,6 +155,11 @@ impl<'s> StoredInstance<'s> {
         TargetSources::read(digest, &|digest| self.log.log().blob(digest))
     }
 
+    /// As [`StoredInstance::target`], but with an empty model.
+    pub(super) fn texts(&self, digest: &str) -> Result<TargetSources, Diagnostic> {
+        TargetSources::read_texts(digest, &|digest| self.log.log().blob(digest))
+    }
+
     /// How the instance keeps secrets.
     ///
     /// # Errors
@@ -200,7 +205,7 @@ impl<'s> StoredInstance<'s> {
     /// # Errors
     /// As [`StoredInstance::target`].
     pub fn template(&self, model: &InstanceModel, reveal: bool) -> Result<String, Failure> {
-        template_of(model, &|digest| self.target(digest), reveal)
+        template_of(model, &|digest| self.texts(digest), reveal)
     }
 
     /// Adds to a resolver the values that the instance has for topology inputs. A value counts if
@@ -246,7 +251,7 @@ impl<'s> StoredInstance<'s> {
     /// # Errors
     /// As [`remove_instance`].
     pub fn plan_removal(&self, query: &InstancePlanQuery) -> Result<Answer<Plan>, Failure> {
-        let answer = remove_instance(self.model(), &|digest| self.target(digest), query)?;
+        let answer = remove_instance(self.model(), &|digest| self.texts(digest), query)?;
         self.with_digests(answer)
     }
 
@@ -261,7 +266,7 @@ impl<'s> StoredInstance<'s> {
         operation: &str,
         is_meant: &dyn Fn(&str) -> bool,
     ) -> Result<Answer<Plan>, Failure> {
-        let targets = |digest: &str| self.target(digest);
+        let targets = |digest: &str| self.texts(digest);
         let answer = operation_of_instance(self.model(), &targets, query, operation, is_meant)?;
         self.with_digests(answer)
     }
@@ -546,7 +551,7 @@ impl<'s> StoredInstance<'s> {
             return act(&mut self.log, None).map_err(Failure::from);
         }
         let target = self.types()?;
-        let sources = needs.target.then(|| self.target(&self.model().target.digest)).transpose()?;
+        let sources = needs.target.then(|| self.texts(&self.model().target.digest)).transpose()?;
         let topology = || {
             let loaded = sources.as_ref()?.resolver().loaded(Extent::Whole).ok()?;
             let document = loaded.whole(loaded.template()).ok()?;
@@ -617,7 +622,7 @@ impl<'s> StoredInstance<'s> {
         let blob = |digest: &str| self.log.log().blob(digest);
         Ok(Arc::new(match TargetSources::read_secrets(digest, &blob)? {
             Some(places) => places,
-            None => secret_places(&self.target(digest)?, &self.model().sensitive)?,
+            None => secret_places(&self.texts(digest)?, &self.model().sensitive)?,
         }))
     }
 
@@ -823,7 +828,7 @@ pub fn plan_instance(
     author: &RecordAuthor<'_>,
 ) -> Result<Answer<Plan>, Failure> {
     let mut secrets = instance.log.secrets()?;
-    let targets = |digest: &str| instance.target(digest);
+    let targets = |digest: &str| instance.texts(digest);
     let answer = resolver.adapted(instance.model(), &targets, &mut secrets, query)?;
     let Answer { result: (plan, _, blobs), mut warnings, sources } = answer;
     let unkept = instance.log.keep_blobs(author, &blobs).err();

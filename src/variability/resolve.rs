@@ -232,17 +232,18 @@ pub(crate) fn topologies(
     read_off(interpreted, choice, how, Forms::Both, planned)
 }
 
-/// The topology of the variant of a choice and its document as data, with warnings.
+/// The topology of the variant of a choice and what `part` gives of its document, with warnings.
 ///
 /// # Errors
 /// As [`resolve`].
-pub(crate) fn topologies_and_value(
+pub(crate) fn topologies_and<T>(
     interpreted: &Interpreted<'_>,
     choice: &Choice,
     how: &How,
-) -> Result<((PlannedTopology, Value), Diagnostics), Diagnostics> {
+    part: impl FnOnce(OutNode<'_, '_>) -> T,
+) -> Result<((PlannedTopology, T), Diagnostics), Diagnostics> {
     read_off(interpreted, choice, how, Forms::Both, |variant, read| {
-        (planned(variant, read), OutNode::root(variant.document).to_value())
+        (planned(variant, read), part(OutNode::root(variant.document)))
     })
 }
 

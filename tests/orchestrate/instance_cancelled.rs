@@ -284,7 +284,7 @@ impl Case {
                 let answer = resolver.adapt_instance(&self.model, &kept, &mut secrets, &query);
                 let answer = answer.unwrap_or_else(|error| panic!("{error}"));
                 let (plan, target) = answer.result;
-                let to = target.model.clone();
+                let to = (*target.model).clone();
                 self.targets.insert(target.blobs().unwrap().0, target);
                 (plan, answer.sources, to)
             }

@@ -105,7 +105,7 @@ fn others_read_what_is_derived() {
     let template = "tests/instance/wordpress/template.yaml";
     let resolver = Resolver::new(template).deployment_input("admin_password", "canary");
     let mut secrets = KeptSecrets::new(SecretsMode::Digest, [7; 32], [""; 0]);
-    let mut model = resolver.instance_target(&mut secrets).unwrap().result.model;
+    let mut model = (*resolver.instance_target(&mut secrets).unwrap().result.model).clone();
     model.uri = "cuvee:north/press/blog".into();
     model.target.template = "template.yaml".into();
     let how = ModelExport::default();

@@ -139,7 +139,7 @@ fn carried(template: &str, is_removal: bool) -> Carried {
     let mut secrets = KeptSecrets::new(SecretsMode::Digest, [0; 32], [""; 0]);
     let kept: TargetSources = resolver.instance_target(&mut secrets).unwrap().result;
     let (digest, _) = kept.blobs().unwrap();
-    let mut model = kept.model.clone();
+    let mut model = (*kept.model).clone();
     model.target.digest = digest.as_str().into();
     let query = InstancePlanQuery { name: "shop".to_owned(), ..InstancePlanQuery::default() };
     let targets = |_: &str| Ok(kept.clone());
@@ -165,7 +165,7 @@ fn carried(template: &str, is_removal: bool) -> Carried {
         meant.digest = target.digest.clone();
         meant
     });
-    let to = if is_removal { InstanceModel::default() } else { kept.model };
+    let to = if is_removal { InstanceModel::default() } else { (*kept.model).clone() };
     Carried { plan, document, applied, target, model, to }
 }
 

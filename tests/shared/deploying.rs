@@ -20,7 +20,7 @@ pub(crate) fn secrets() -> KeptSecrets {
 pub(crate) fn deployed(resolver: &Resolver, targets: &mut Targets) -> InstanceModel {
     let target = resolver.instance_target(&mut secrets()).unwrap_or_else(|e| panic!("{e}")).result;
     let (digest, _) = target.blobs().unwrap();
-    let mut model = target.model.clone();
+    let mut model = (*target.model).clone();
     model.target.digest = digest.as_str().into();
     model.nodes.values_mut().for_each(|node| node.state = NodeState::Started.into());
     targets.insert(digest, target);

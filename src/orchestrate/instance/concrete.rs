@@ -396,10 +396,13 @@ impl<'a> Overlay<'_, 'a> {
     }
 }
 
-/// The topology with the relations of a model: it takes over which relations host, and their
+/// The topologies with the relations of a model: they take over which relations host, and their
 /// positions. A position is that of the target even if other relations of the target are missing.
-pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topology {
-    let mut known: FxHashMap<_, SmallVec<[&RelationInstance; 1]>> = FxHashMap::default();
+pub(crate) fn as_in_model<const N: usize>(
+    topologies: [Topology; N],
+    model: &InstanceModel,
+) -> [Topology; N] {
+    let mut known = KnownRelations::default();
     for (source, node) in &model.nodes {
         for (name, relations) in &node.requirements {
             for relation in relations {
@@ -408,7 +411,18 @@ pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topo
             }
         }
     }
-    let Topology { nodes, relations, .. } = &mut topology;
+    topologies.map(|mut topology| {
+        take_over(&mut topology, &known);
+        topology
+    })
+}
+
+/// The relations of a model by their source, their name and their target.
+type KnownRelations<'m> =
+    FxHashMap<(&'m str, &'m str, Option<&'m str>), SmallVec<[&'m RelationInstance; 1]>>;
+
+fn take_over(topology: &mut Topology, known: &KnownRelations<'_>) {
+    let Topology { nodes, relations, .. } = topology;
     let name = |id: NodeIndex| nodes.get(id.index()).map(|node| &*node.name);
     let mut taken: FxHashSet<(NodeIndex, u32)> = FxHashSet::default();
     for relation in relations {
@@ -421,7 +435,6 @@ pub(crate) fn as_in_model(mut topology: Topology, model: &InstanceModel) -> Topo
         relation.position = positions.into_iter().find(is_free).unwrap_or(relation.position);
         taken.insert((relation.source, relation.position));
     }
-    topology
 }
 
 /// The names of the relationship templates of a document.

@@ -271,7 +271,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let mut model = InstanceModel { inputs: self.inputs(), ..InstanceModel::default() };
         for id in self.topology.node_ids() {
             let name = Arc::from(&*self.topology.node(id).name);
-            let node = self.node(id);
+            let node = self.node(id).trimmed();
             model.nodes.insert(name, node);
         }
         for (at, group) in self.topology.groups.iter().enumerate() {

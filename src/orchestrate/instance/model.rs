@@ -427,6 +427,13 @@ impl<'de> Deserialize<'de> for InstanceState {
 }
 
 impl NodeInstance {
+    /// The node without spare room for relations: most requirements have one, and lists begin with
+    /// room for four.
+    pub(super) fn trimmed(mut self) -> Self {
+        self.requirements.values_mut().for_each(Vec::shrink_to_fit);
+        self
+    }
+
     /// Whether reported attributes count in the present state. In transitional states, before
     /// creation and after an error attributes may have any value (I-37).
     pub fn has_attributes(&self) -> bool {

@@ -325,7 +325,9 @@ impl Restoring<'_, '_> {
                 None => key == HEAD || key == STATES,
                 Some(("into", _)) => true,
                 Some(("group", name)) => read(value, |it| groups.insert(name.into(), it)),
-                Some(("node", id)) => read(value, |it| nodes.insert(id.into(), it)),
+                Some(("node", id)) => {
+                    read(value, |it: NodeInstance| nodes.insert(id.into(), it.trimmed()))
+                }
                 Some(("policy", name)) => read(value, |it| policies.insert(name.into(), it)),
                 Some(("step", id)) => match &mut *orchestration {
                     Some(open) => read(value, |it| open.steps.insert(id.into(), it)),

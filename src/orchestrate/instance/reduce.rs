@@ -422,6 +422,10 @@ impl InstanceModel {
             metadata: added.metadata.clone(),
         };
         let relations = of_name(&mut node.requirements, &added.requirement);
+        if relations.is_empty() {
+            // Most requirements have one relation.
+            relations.reserve_exact(1);
+        }
         let at = relations.partition_point(|known| known.position <= relation.position);
         relations.insert(at, relation);
         Ok(())

@@ -12,6 +12,7 @@ use cuvee_text::value::Value;
 #[cfg(feature = "cli")]
 use cuvee_text::yaml;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 #[cfg(feature = "cli")]
 use std::collections::BTreeSet;
@@ -39,7 +40,7 @@ pub struct TargetSources {
     /// Whether the types of chapter 9 of TOSCA are defined as well.
     pub non_normative: bool,
     /// The model of a new instance of this target.
-    pub model: InstanceModel,
+    pub model: Arc<InstanceModel>,
     /// Which values are secret.
     pub secrets: SecretPlaces,
     /// The outputs whose values are known only from the deployed instance.
@@ -119,28 +120,38 @@ impl TargetSources {
     /// If a value cannot be written as JSON.
     pub fn blobs(&self) -> Result<(String, Vec<Vec<u8>>), Diagnostic> {
         let mut blobs = Vec::new();
-        let mut keep = |bytes: Vec<u8>| {
+        let digest = self.keep(&mut |bytes| {
             let digest = sha256(&bytes);
-            blobs.push(bytes);
-            digest
-        };
-        let files = self.files.iter().map(|(name, bytes)| (name.clone(), keep(bytes.clone())));
+            blobs.push(bytes.into_owned());
+            Ok(digest)
+        })?;
+        Ok((digest, blobs))
+    }
+
+    /// The digest of the target. `keep` keeps one blob after the other, and gives the digest of each.
+    pub(crate) fn keep(
+        &self,
+        keep: &mut dyn FnMut(Cow<'_, [u8]>) -> Result<String, Diagnostic>,
+    ) -> Result<String, Diagnostic> {
+        let files = self
+            .files
+            .iter()
+            .map(|(name, bytes)| Ok((name.clone(), keep(bytes.as_slice().into())?)));
         let manifest = TargetManifest {
             format: FORMAT,
             template: self.template.clone(),
-            files: files.collect(),
+            files: files.collect::<Result<_, Diagnostic>>()?,
             digests: self.digests.clone(),
-            concrete: keep(self.concrete.clone().into_bytes()),
-            written: keep(self.written.clone().into_bytes()),
-            types: Some(keep(self.types.clone().into_bytes())),
-            model: keep(serde_json::to_vec(&self.model).map_err(unwritable)?),
-            secrets: Some(keep(serde_json::to_vec(&self.secrets).map_err(unwritable)?)),
+            concrete: keep(self.concrete.as_bytes().into())?,
+            written: keep(self.written.as_bytes().into())?,
+            types: Some(keep(self.types.as_bytes().into())?),
+            model: keep(json(&*self.model)?)?,
+            secrets: Some(keep(json(&self.secrets)?)?),
             outputs: self.outputs.clone(),
             maps: self.maps.clone(),
             non_normative: self.non_normative,
         };
-        let digest = keep(serde_json::to_vec(&manifest).map_err(unwritable)?);
-        Ok((digest, blobs))
+        keep(json(&manifest)?)
     }
 
     /// Reads a target. `blob` returns the contents of a digest.
@@ -151,13 +162,25 @@ impl TargetSources {
         digest: &str,
         blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Diagnostic> {
+        let texts = Self::read_texts(digest, blob)?;
+        Ok(Self { model: Self::read_model(digest, blob)?.into(), ..texts })
+    }
+
+    /// Reads a target except for its model, which is empty.
+    ///
+    /// # Errors
+    /// As [`TargetSources::read`].
+    pub(crate) fn read_texts(
+        digest: &str,
+        blob: &dyn Fn(&str) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Self, Diagnostic> {
         let manifest = TargetManifest::read(digest, blob)?;
         Ok(Self {
             files: manifest.files(&|_| true, blob)?,
             concrete: text(&manifest.concrete, blob)?,
             written: text(&manifest.written, blob)?,
             types: text(manifest.types(), blob)?,
-            model: model(&manifest, blob)?,
+            model: Arc::default(),
             secrets: manifest.secrets(blob)?.unwrap_or_default(),
             template: manifest.template,
             outputs: manifest.outputs,
@@ -327,8 +350,11 @@ fn no_target(digest: &str, why: &str) -> Diagnostic {
         .help("look for other damage with `cuvee instance verify`")
 }
 
-fn unwritable(error: serde_json::Error) -> Diagnostic {
-    Diagnostic::error(Code::File, format!("the target cannot be written for the store: {error}"))
+fn json(part: &impl Serialize) -> Result<Cow<'static, [u8]>, Diagnostic> {
+    serde_json::to_vec(part).map(Cow::Owned).map_err(|error| {
+        let message = format!("the target cannot be written for the store: {error}");
+        Diagnostic::error(Code::File, message)
+    })
 }
 
 /// The choices of a resolution, as they are kept.

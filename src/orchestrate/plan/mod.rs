@@ -60,6 +60,7 @@ pub use model::{
     WorkflowStep,
 };
 pub(crate) use observed::{Observation, Observed};
+pub(crate) use others::compared_sections;
 pub use simulate::{Simulation, SimulationEvent, SimulationOptions, StepOutcome, simulate};
 pub use start::{StartNode, StartStates};
 pub(crate) use weave::{CallPlace, Unhosted};
@@ -220,12 +221,13 @@ impl Adaptation {
     }
 }
 
-/// One of two variants: its topology, its types, and its document.
+/// One of two variants: its topology, its types, and what is compared of its document.
 #[derive(Clone, Copy)]
 pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) topology: &'v Topology,
     /// The topology with functions unevaluated, if they have their values in `topology`.
     pub(crate) written: Option<&'v Topology>,
+    /// The [`compared_sections`] of its document.
     pub(crate) document: &'v Value,
     /// What the topology comes from.
     pub(crate) origin: VariantOrigin<'v, 'a>,

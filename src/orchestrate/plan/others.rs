@@ -12,6 +12,7 @@ use crate::topology::{Described, GroupIndex, Topology, TopologyParameter, type_n
 use crate::tosca::Family;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
+use cuvee_text::yaml::{OutEntry, OutNode};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -27,28 +28,21 @@ pub(super) fn others(
 ) -> Vec<ElementChange> {
     let changes = IndexMap::default();
     let mut found = OtherChanges { from: from.behaviors, to: to.behaviors, changes };
-    let document = adaptation.renamed_document(&sections(from.document));
-    let written = diff(&document, &sections(to.document)).changes;
+    let written = diff(&adaptation.renamed_document(from.document), to.document).changes;
     let counts = |it: &Change| is_compared(it) && !to.behaviors.is_same_secret(it);
     written.into_iter().filter(counts).for_each(|change| found.written(change));
     found.effective();
     found.changes.into_values().collect()
 }
 
-/// A document with nothing but the sections that are compared here.
-fn sections(document: &Value) -> Value {
-    let within = |value: &Value, keep: &dyn Fn(&str, &Value) -> Option<Value>| match value {
-        Value::Map(entries) => {
-            let kept = entries.iter();
-            Value::Map(kept.filter_map(|(key, it)| Some((key.clone(), keep(key, it)?))).collect())
-        }
-        _ => Value::Null,
-    };
-    let is_section = |name: &str| SECTIONS.contains(&name);
-    within(document, &|key, topology| {
-        let section = |name: &str, section: &Value| is_section(name).then(|| section.clone());
-        (key == "topology_template").then(|| within(topology, &section))
-    })
+/// What is compared here of a document: nothing but these sections of its topology.
+pub(crate) fn compared_sections(document: OutNode<'_, '_>) -> Value {
+    let topology = document.get("topology_template");
+    let mut sections = topology.map(OutNode::entries).unwrap_or_default();
+    sections.retain(|section| SECTIONS.contains(&&*section.name));
+    let compared = |section: OutEntry<'_, '_>| (section.name.into(), section.value.to_value());
+    let sections = sections.into_iter().map(compared).collect();
+    Value::Map([("topology_template".into(), Value::Map(sections))].into())
 }
 
 /// Whether a written difference counts. Properties and types are compared as they are effective,

@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// One of the two variants.
 pub(super) struct PlannedVariant<'s, 't, 'a> {
     pub(super) behaviors: &'s Behaviors<'t, 'a>,
-    /// The document of the variant.
+    /// What is compared of the document of the variant.
     pub(super) document: &'s Value,
 }
 
