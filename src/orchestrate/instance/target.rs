@@ -110,6 +110,9 @@ pub(super) fn texts_of(manifest: &[u8]) -> Vec<String> {
     files.chain([concrete, written, model]).chain(types).chain(secrets).collect()
 }
 
+/// Keeps a blob, and gives its digest.
+type KeepBlob<'k> = dyn FnMut(Cow<'_, [u8]>) -> Result<String, Diagnostic> + 'k;
+
 /// The format of manifests that this version writes.
 const FORMAT: u32 = 1;
 
@@ -129,10 +132,7 @@ impl TargetSources {
     }
 
     /// The digest of the target. `keep` keeps one blob after the other, and gives the digest of each.
-    pub(crate) fn keep(
-        &self,
-        keep: &mut dyn FnMut(Cow<'_, [u8]>) -> Result<String, Diagnostic>,
-    ) -> Result<String, Diagnostic> {
+    pub(crate) fn keep(&self, keep: &mut KeepBlob<'_>) -> Result<String, Diagnostic> {
         let files = self
             .files
             .iter()
