@@ -8,7 +8,7 @@ use super::values::Values;
 use super::workshop::Workshop;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{InstanceModel, InstanceReport, KEPT_OUTPUTS, ReportOutcome};
-use crate::orchestrate::plan::condition_holds;
+use crate::orchestrate::plan::{AskedAttribute, condition_holds};
 use crate::topology::sensitive::InstanceValue;
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
@@ -32,11 +32,14 @@ impl Workshop<'_> {
     ) -> Result<bool, Diagnostic> {
         for guard in &step.guard {
             let element = guard.target.as_deref().or(step.target.as_deref()).unwrap_or_default();
-            let found = |name: &str| attribute_values(model, element, name);
+            let found = |asked: AskedAttribute<'_>| {
+                attribute_values(model, asked.of.unwrap_or(element), asked.name)
+            };
             match condition_holds(&guard.condition, &found) {
-                Some(true) => {}
-                Some(false) => return Ok(false),
-                None => {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(of) => {
+                    let element = of.as_deref().unwrap_or(element);
                     let message = format!(
                         "a condition of `{}` needs an attribute of `{element}` that nobody gave",
                         step.id
@@ -231,9 +234,9 @@ fn attribute_values(model: &InstanceModel, element: &str, name: &str) -> Vec<Opt
         let reported = node.attributes.get(name).map(|reported| &reported.value);
         reported.or_else(|| node.properties.get(name)).cloned()
     };
-    if let Some(group) = element.strip_prefix("group.") {
-        let members = model.groups.get(group).map_or(&[][..], |group| &group.members);
-        return members.iter().map(|member| of_node(member)).collect();
+    let name = element.strip_prefix("group.").unwrap_or(element);
+    match model.groups.get(name).filter(|_| !model.nodes.contains_key(element)) {
+        Some(group) => group.members.iter().map(|member| of_node(member)).collect(),
+        None => vec![of_node(element.strip_prefix("node.").unwrap_or(element))],
     }
-    vec![of_node(element.strip_prefix("node.").unwrap_or(element))]
 }

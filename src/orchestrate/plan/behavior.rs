@@ -1169,7 +1169,7 @@ fn beginning(
     let defined = of_type.map(TypeBehavior::effective);
     let property = defined.and_then(|defined| defined.properties.get(name));
     let attribute = defined.and_then(|defined| defined.attributes.get(name));
-    let value = |of: &PropertyDefinition<'_>| input_value(of).map(Node::to_value);
+    let value = |of: &PropertyDefinition<'_>| input_value(of).map(literal::meant_by);
     assigned(|said| &said.properties)
         .or_else(|| value(&property?.definition))
         .or_else(|| assigned(|said| &said.attributes))

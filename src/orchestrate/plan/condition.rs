@@ -1,22 +1,30 @@
-//! Evaluates conditions on attributes of an element (section 3.6.25). The result has three values:
-//! true, false, or unknown.
+//! Evaluates conditions on attributes of elements: the assertions of version 1.3 (section 3.6.25),
+//! and the expressions of TOSCA 2.0. The result has three values: true, false, or unknown.
 
 use super::model::PlanElementIndex;
+use crate::tosca::function::Function;
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::function::evaluate;
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Operator, Schema, check_value};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{self, Limits, write_flow};
+use cuvee_text::yaml::{self, Limits, Node, write_flow};
 
-/// Whether a condition holds, if that is known. `values` gives the values of an attribute: that of
-/// an element, or those of all members of a group.
+/// Whether a condition holds. `values` gives the values of an attribute: that of an element, or those
+/// of all members of a group.
+///
+/// # Errors
+/// It cannot be told. What is returned is the node or group that the condition names there.
 #[cfg(feature = "cli")]
 pub(crate) fn condition_holds(
     condition: &Value,
-    values: &dyn Fn(&str) -> Vec<Option<Value>>,
-) -> Option<bool> {
-    let found = |name: &str| values(name).into_iter().map(|value| (None, value)).collect();
-    let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
-    check.holds(&Condition::read(condition))
+    values: &dyn Fn(AskedAttribute<'_>) -> Vec<Option<Value>>,
+) -> Result<bool, Option<String>> {
+    let found =
+        |asked: AskedAttribute<'_>| values(asked).into_iter().map(|value| (None, value)).collect();
+    let mut check = ConditionCheck::new(&found);
+    let holds = check.holds(&Condition::read(condition));
+    holds.ok_or_else(|| check.unknown.into_iter().find_map(|why| why.of))
 }
 
 /// A condition as a tree.
@@ -30,6 +38,16 @@ pub(super) enum Condition<'v> {
     Not(Box<Self>),
     /// The value of an attribute fulfils a clause.
     Assertion(&'v str, AssertedClause<'v>),
+    /// An expression of TOSCA 2.0 is true.
+    Expression(&'v Value),
+}
+
+/// An attribute that a condition asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AskedAttribute<'v> {
+    /// The node or group that has it; `None` for the element that the condition is about.
+    pub(crate) of: Option<&'v str>,
+    pub(crate) name: &'v str,
 }
 
 /// The clause that the value of an attribute has to fulfil.
@@ -47,13 +65,16 @@ pub(super) enum AssertedClause<'v> {
 pub(super) struct DecidingAssertion {
     /// The element that the attribute belongs to.
     pub(super) element: Option<PlanElementIndex>,
-    pub(super) attribute: String,
+    /// The node or group that the condition names.
+    pub(super) of: Option<String>,
+    /// The attribute; `None` for an expression that asks for none.
+    pub(super) attribute: Option<String>,
     /// The value that was found; `None` if it is unknown.
     pub(super) value: Option<Value>,
     /// The clause as people read it: `equal: started`.
     pub(super) clause: String,
-    /// Whether the clause must not hold, because there is a `not` around it.
-    pub(super) is_negated: bool,
+    /// What is violated: the clause, with the `not` around it.
+    pub(super) demand: String,
 }
 
 /// The value of an attribute, if it is known, and the element that it belongs to.
@@ -62,7 +83,7 @@ pub(super) type FoundValue = (Option<PlanElementIndex>, Option<Value>);
 /// Evaluates a condition, and collects the reasons why it does not hold.
 pub(super) struct ConditionCheck<'f> {
     /// Finds the values of an attribute: that of an element, or those of all members of a group.
-    pub(super) found: &'f dyn Fn(&str) -> Vec<FoundValue>,
+    pub(super) found: &'f dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>,
     /// The assertions that do not hold.
     pub(super) violated: Vec<DecidingAssertion>,
     /// The assertions whose result is unknown.
@@ -75,6 +96,7 @@ impl<'v> Condition<'v> {
     pub(super) fn read(value: &'v Value) -> Self {
         match value {
             Value::List(items) => Self::all(items.iter().map(Self::read)),
+            Value::Map(_) if called(value).is_some() => Self::expression(value),
             Value::Map(entries) => Self::all(entries.iter().map(|(key, value)| match &**key {
                 "and" | "assert" => Self::read(value),
                 "or" => Self::Or(parts(value).map(Self::read).collect()),
@@ -85,19 +107,36 @@ impl<'v> Condition<'v> {
                 "attributes" if is_old_form(value) => Self::read(value),
                 attribute => Self::assertion(attribute, value),
             })),
+            Value::Bool(_) => Self::Expression(value),
             _ => Self::And(Vec::new()),
         }
     }
 
-    /// Adds the names of all attributes in the condition, each once.
-    pub(super) fn attributes(&self, names: &mut Vec<&'v str>) {
+    /// Whether a condition is written as those of TOSCA 2.0 are.
+    pub(super) fn is_of_2_0(value: &Value) -> bool {
+        parts(value).all(|part| called(part).is_some() || matches!(part, Value::Bool(_)))
+    }
+
+    /// Reads an expression of TOSCA 2.0. Its parts are told apart as far as they decide alone, since
+    /// people are told which of them does.
+    fn expression(value: &'v Value) -> Self {
+        match called(value) {
+            Some(("and", parts)) => Self::all(parts.iter().map(Self::expression)),
+            Some(("or", parts)) => Self::Or(parts.iter().map(Self::expression).collect()),
+            Some(("not", [part])) => Self::Not(Box::new(Self::expression(part))),
+            _ => Self::Expression(value),
+        }
+    }
+
+    /// Adds all attributes in the condition, each once.
+    pub(super) fn attributes(&self, asked: &mut Vec<AskedAttribute<'v>>) {
         match self {
             Self::And(parts) | Self::Or(parts) => {
-                parts.iter().for_each(|part| part.attributes(names));
+                parts.iter().for_each(|part| part.attributes(asked));
             }
-            Self::Not(part) => part.attributes(names),
-            Self::Assertion(name, _) if names.contains(name) => {}
-            Self::Assertion(name, _) => names.push(name),
+            Self::Not(part) => part.attributes(asked),
+            Self::Assertion(name, _) => add(asked, AskedAttribute { of: None, name }),
+            Self::Expression(value) => AskedAttribute::in_expression(value, asked),
         }
     }
 
@@ -118,6 +157,64 @@ impl<'v> Condition<'v> {
     }
 }
 
+impl<'v> AskedAttribute<'v> {
+    /// Adds all attributes that an expression asks for, each once.
+    fn in_expression(value: &'v Value, asked: &mut Vec<Self>) {
+        if let Some((one, _)) = called(value).and_then(Self::of_call) {
+            return add(asked, one);
+        }
+        match value {
+            Value::List(items) => items.iter().for_each(|it| Self::in_expression(it, asked)),
+            Value::Map(entries) => {
+                entries.iter().for_each(|(_, it)| Self::in_expression(it, asked));
+            }
+            _ => {}
+        }
+    }
+
+    /// The attribute that a call asks for, and the path within its value. Paths to anything but a
+    /// node or a group itself are not followed.
+    fn of_call((function, arguments): (&str, &'v [Value])) -> Option<(Self, &'v [Value])> {
+        let (
+            [Value::String(of), Value::String(name), within @ ..],
+            "get_attribute" | "get_property",
+        ) = (arguments, function)
+        else {
+            return None;
+        };
+        let leads_on = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET", "ALL"].contains(&&**name);
+        let of = Some(&**of).filter(|of| *of != "SELF");
+        (!leads_on).then_some((Self { of, name }, within))
+    }
+}
+
+fn add<'v>(asked: &mut Vec<AskedAttribute<'v>>, one: AskedAttribute<'v>) {
+    if !asked.contains(&one) {
+        asked.push(one);
+    }
+}
+
+/// The function of TOSCA 2.0 that a value calls, with its arguments.
+fn called(value: &Value) -> Option<(&str, &[Value])> {
+    let Value::Map(entries) = value else { return None };
+    let [(key, Value::List(arguments))] = &**entries else { return None };
+    Some((v2_0::function_name(key)?, arguments))
+}
+
+/// Whether a value is known only after a function in it was called.
+fn is_open(value: &Value) -> bool {
+    match value {
+        Value::Map(entries) => {
+            let is_call = matches!(&**entries, [(key, _)] if v2_0::function_name(key).is_some());
+            is_call
+                || Function::called_in(value).is_some()
+                || entries.iter().any(|(_, value)| is_open(value))
+        }
+        Value::List(items) => items.iter().any(is_open),
+        _ => false,
+    }
+}
+
 /// The items of a list; any other value is the only item.
 fn parts(value: &Value) -> impl Iterator<Item = &Value> {
     match value {
@@ -133,7 +230,11 @@ fn is_old_form(value: &Value) -> bool {
     !entries.iter().any(|(key, _)| Operator::from_keyname(key).is_some())
 }
 
-impl ConditionCheck<'_> {
+impl<'f> ConditionCheck<'f> {
+    pub(super) fn new(found: &'f dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>) -> Self {
+        Self { found, violated: Vec::new(), unknown: Vec::new() }
+    }
+
     /// Whether a condition holds, if that is known.
     pub(super) fn holds(&mut self, condition: &Condition<'_>) -> Option<bool> {
         self.decide(condition, false)
@@ -144,32 +245,41 @@ impl ConditionCheck<'_> {
             Condition::And(parts) => self.all(parts, is_negated, true),
             Condition::Or(parts) => self.all(parts, is_negated, false),
             Condition::Not(part) => self.decide(part, !is_negated).map(|holds| !holds),
-            Condition::Assertion(attribute, clause) => self.assert(attribute, clause, is_negated),
+            Condition::Assertion(attribute, clause) => {
+                let judged = self.assert(attribute, clause);
+                self.conclude(judged, is_negated)
+            }
+            Condition::Expression(value) => {
+                let judged = ExpressionCheck::new(value, self.found).judged();
+                self.conclude(judged, is_negated)
+            }
         }
+    }
+
+    /// What an assertion is for each element.
+    fn assert(&self, attribute: &str, clause: &AssertedClause<'_>) -> Vec<JudgedAssertion> {
+        let judged = |(element, value): FoundValue| {
+            let (holds, clause) = clause.holds(value.as_ref());
+            let (attribute, demand) = (Some(attribute.to_owned()), format!("not: {{{clause}}}"));
+            (holds, DecidingAssertion { element, of: None, attribute, value, clause, demand })
+        };
+        (self.found)(AskedAttribute { of: None, name: attribute }).into_iter().map(judged).collect()
     }
 
     /// Whether an assertion holds for all elements. The deciding one is the first for which it is
     /// false, otherwise the first for which it is unknown.
-    fn assert(
-        &mut self,
-        attribute: &str,
-        clause: &AssertedClause<'_>,
-        is_negated: bool,
-    ) -> Option<bool> {
-        let judged = (self.found)(attribute).into_iter().map(|(element, value)| {
-            let (holds, clause) = clause.holds(value.as_ref());
-            let attribute = attribute.to_owned();
-            (holds, DecidingAssertion { element, attribute, value, clause, is_negated })
-        });
+    fn conclude(&mut self, judged: Vec<JudgedAssertion>, is_negated: bool) -> Option<bool> {
         let rank = |holds: &Option<bool>| match holds {
             Some(false) => 0,
             None => 1,
             Some(true) => 2,
         };
         // For a group without members the assertion holds.
-        let Some((holds, deciding)) = judged.min_by_key(|(holds, _)| rank(holds)) else {
-            return Some(true);
-        };
+        let first = judged.into_iter().min_by_key(|(holds, _)| rank(holds));
+        let Some((holds, mut deciding)) = first else { return Some(true) };
+        if !is_negated {
+            deciding.demand.clone_from(&deciding.clause);
+        }
         match holds {
             Some(holds) if holds == is_negated => self.violated.push(deciding),
             Some(_) => {}
@@ -190,6 +300,98 @@ impl ConditionCheck<'_> {
             }
         }
         whole
+    }
+}
+
+/// The result of an assertion for an element, and the reason for it.
+type JudgedAssertion = (Option<bool>, DecidingAssertion);
+
+/// An expression of TOSCA 2.0, with the values of the attributes that it asks for.
+struct ExpressionCheck<'v> {
+    value: &'v Value,
+    asked: Vec<(AskedAttribute<'v>, Vec<FoundValue>)>,
+}
+
+impl<'v> ExpressionCheck<'v> {
+    fn new(value: &'v Value, found: &dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>) -> Self {
+        let mut asked = Vec::new();
+        AskedAttribute::in_expression(value, &mut asked);
+        Self { value, asked: asked.into_iter().map(|one| (one, found(one))).collect() }
+    }
+
+    /// The group whose members the expression is about, and how many these are.
+    fn group(&self) -> Option<(Option<&'v str>, usize)> {
+        let mut asked = self.asked.iter();
+        asked.find(|(_, found)| found.len() != 1).map(|(one, found)| (one.of, found.len()))
+    }
+
+    /// The result, or the one for each member of the group.
+    fn judged(&self) -> Vec<JudgedAssertion> {
+        let (version, condition) = (v2_0::VERSION, write_flow(self.value));
+        let text = format!("tosca_definitions_version: {version}\ncondition: {condition}\n");
+        let document = v2_0::parsed(text).ok();
+        let condition = document.as_ref().and_then(|document| document.root().get("condition"));
+        let judged = |member| {
+            let holds = condition.and_then(|condition| self.holds(condition, member));
+            (holds, self.deciding(holds, member))
+        };
+        (0..self.group().map_or(1, |(_, members)| members)).map(judged).collect()
+    }
+
+    fn holds(&self, condition: Node<'_>, member: usize) -> Option<bool> {
+        let query = |function: &str, arguments: Option<Node<'_>>| {
+            let Value::List(path) = arguments?.to_value() else { return None };
+            let (asked, within) = AskedAttribute::of_call((function, &path))?;
+            let value = self.found(asked, member)?.1.as_ref()?;
+            within.iter().try_fold(value, part).filter(|value| !is_open(value)).cloned()
+        };
+        match evaluate(condition, &query, &|value| value) {
+            Ok(Some(Value::Bool(holds))) => Some(holds),
+            _ => None,
+        }
+    }
+
+    /// The value of an attribute. Which members of two groups belong together is not known.
+    fn found(&self, asked: AskedAttribute<'_>, member: usize) -> Option<&FoundValue> {
+        let (_, found) = self.asked.iter().find(|(one, _)| *one == asked)?;
+        match self.group() {
+            Some((of, _)) if found.len() != 1 => found.get(member).filter(|_| of == asked.of),
+            _ => found.first(),
+        }
+    }
+
+    /// People are told of the first attribute that is unknown if the result is, else of the first.
+    fn deciding(&self, holds: Option<bool>, member: usize) -> DecidingAssertion {
+        let is_unknown = |asked| {
+            let found = self.found(asked, member).and_then(|(_, value)| value.as_ref());
+            found.is_none_or(is_open)
+        };
+        let mut asked = self.asked.iter().map(|(asked, _)| *asked);
+        let asked = asked.find(|&asked| holds.is_some() || is_unknown(asked));
+        let found = asked.and_then(|asked| self.found(asked, member));
+        let (element, value) = found.cloned().unwrap_or_default();
+        let clause = write_flow(self.value);
+        DecidingAssertion {
+            element,
+            of: asked.and_then(|asked| asked.of).map(str::to_owned),
+            attribute: asked.map(|asked| asked.name.to_owned()),
+            value: value.filter(|_| holds.is_some()),
+            demand: format!("{{$not: [{clause}]}}"),
+            clause,
+        }
+    }
+}
+
+/// The part of a value with this key or index.
+fn part<'v>(value: &'v Value, step: &Value) -> Option<&'v Value> {
+    match (value, step) {
+        (Value::Map(entries), Value::String(name)) => {
+            entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        }
+        (Value::List(items), Value::Number(position)) => {
+            items.get(usize::try_from(position.as_int()?).ok()?)
+        }
+        _ => None,
     }
 }
 
@@ -245,15 +447,18 @@ mod tests {
 
     /// Evaluates a condition where `state` is `started` and `bar` is 1.
     fn holds(text: &str) -> Option<bool> {
-        let found = |name: &str| match name {
+        let found = |asked: AskedAttribute<'_>| match asked.name {
+            _ if asked.of == Some("none") => Vec::new(),
+            "tags" => vec![(None, Some(value("[a, {b: 2}]")))],
+            "open" => vec![(None, Some(value("{$concat: [a, b]}")))],
+            "asked" => vec![(None, Some(value("[{get_input: a}]")))],
             "state" => vec![(None, Some(Value::String("started".into())))],
             "bar" => vec![(None, Some(value("1")))],
             // An attribute of a group of three members.
             "port" => vec![(None, Some(value("1"))), (None, None), (None, Some(value("3")))],
             _ => vec![(None, None)],
         };
-        let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
-        check.holds(&Condition::read(&value(text)))
+        ConditionCheck::new(&found).holds(&Condition::read(&value(text)))
     }
 
     #[test]
@@ -299,14 +504,74 @@ mod tests {
     }
 
     #[test]
+    fn expressions_call_all_functions() {
+        for (written, expected) in [
+            ("[{$equal: [{$get_attribute: [SELF, state]}, started]}]", Some(true)),
+            ("[{$equal: [BAR, 1]}, {$equal: [BAR, 2]}]", Some(false)),
+            ("{$xor: [{$equal: [BAR, 1]}, {$greater_than: [BAR, 0]}]}", Some(false)),
+            ("{$xor: [{$equal: [BAR, 1]}, {$equal: [FOO, 0]}]}", None),
+            ("{$or: [{$equal: [FOO, 0]}, {$equal: [BAR, 1]}]}", Some(true)),
+            ("{$and: [{$equal: [FOO, 0]}, {$equal: [BAR, 1]}]}", None),
+            ("{$and: [{$equal: [FOO, 0]}, {$not: [{$equal: [BAR, 1]}]}]}", Some(false)),
+            ("{$equal: [{$sum: [BAR, {$product: [BAR, 2]}]}, 3]}", Some(true)),
+            ("{$equal: [{$length: [TAGS]}, 3]}", Some(false)),
+            ("{$has_any_entry: [TAGS, [z, a]]}", Some(true)),
+            ("{$equal: [{$get_attribute: [db, tags, 1, b]}, 2]}", Some(true)),
+            ("{$equal: [{$get_attribute: [db, tags, 2]}, 2]}", None),
+            ("{$matches: [{$get_property: [db, state]}, '^start']}", Some(true)),
+            ("{$contains: [{$get_attribute: [db, state]}, $art]}", None),
+            ("{$not: [{$contains: [{$get_attribute: [db, state]}, $$art]}]}", Some(true)),
+            ("{$equal: [{$get_attribute: [SELF, open]}, ab]}", None),
+            ("{$has_entry: [{$get_attribute: [SELF, asked]}, 1]}", None),
+            ("{$equal: [{$get_attribute: [SELF, CAPABILITY, bar, bar]}, 1]}", None),
+            ("{$get_attribute: [SELF, bar]}", None),
+            ("{$unheard: [BAR]}", None),
+        ] {
+            let written = written.replace("FOO", "{$get_attribute: [SELF, foo]}");
+            let written = written.replace("BAR", "{$get_attribute: [db, bar]}");
+            let written = written.replace("TAGS", "{$get_attribute: [db, tags]}");
+            assert_eq!(holds(&written), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn expressions_hold_for_all_members() {
+        let port = |of: &str, clause: &str| {
+            holds(&clause.replace("PORT", &format!("{{$get_attribute: [{of}, port]}}")))
+        };
+        assert_eq!(port("SELF", "{$equal: [PORT, 1]}"), Some(false));
+        assert_eq!(port("web", "{$in_range: [PORT, [1, 3]]}"), None);
+        assert_eq!(port("web", "{$not: [{$equal: [PORT, 1]}]}"), Some(true));
+        assert_eq!(port("none", "{$equal: [PORT, 7]}"), Some(true));
+        assert_eq!(port("web", "{$equal: [PORT, PORT]}"), None);
+        let two = "{$xor: [{$equal: [PORT, 1]}, {$equal: [{$get_attribute: [app, port]}, 3]}]}";
+        assert_eq!(port("web", two), None);
+    }
+
+    #[test]
     fn what_does_not_hold_is_named() {
-        let started = |name: &str| (name == "state").then(|| Value::String("started".into()));
-        let found = |name: &str| vec![(None, started(name))];
-        let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
-        let written = value("[state: [{equal: available}], not: [state: started], foo: 1]");
-        assert_eq!(check.holds(&Condition::read(&written)), Some(false));
-        let said: Vec<_> = check.violated.iter().map(|it| (&*it.clause, it.is_negated)).collect();
-        assert_eq!(said, [("equal: available", false), ("equal: started", true)]);
-        assert_eq!(check.unknown[0].attribute, "foo");
+        let found = |asked: AskedAttribute<'_>| {
+            vec![(None, (asked.name == "state").then(|| Value::String("started".into())))]
+        };
+        let said = |written: &str| {
+            let mut check = ConditionCheck::new(&found);
+            assert_eq!(check.holds(&Condition::read(&value(written))), Some(false));
+            let violated: Vec<_> = check.violated.into_iter().map(|it| it.demand).collect();
+            let unknown: Vec<_> =
+                check.unknown.into_iter().map(|it| (it.of, it.attribute)).collect();
+            (violated, unknown)
+        };
+        let (violated, unknown) =
+            said("[state: [{equal: available}], not: [state: started], foo: 1]");
+        assert_eq!(violated, ["equal: available", "not: {equal: started}"]);
+        assert_eq!(unknown, [(None, Some("foo".into()))]);
+        let state = "{$get_attribute: [SELF, state]}";
+        let started = format!("{{$equal: [{state}, started]}}");
+        let gone = format!("{{$equal: [{state}, gone]}}");
+        let (violated, unknown) = said(&format!(
+            "{{$and: [{gone}, {{$not: [{started}]}}, {{$get_attribute: [db, foo]}}, {{$equal: [{{$get_input: a}}, 1]}}]}}"
+        ));
+        assert_eq!(violated, [gone, format!("{{$not: [{started}]}}")]);
+        assert_eq!(unknown, [(Some("db".into()), Some("foo".into())), (None, None)]);
     }
 }

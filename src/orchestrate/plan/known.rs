@@ -3,23 +3,39 @@
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
-use super::condition::Condition;
+use super::condition::{AskedAttribute, Condition};
 use super::elements;
 use super::model::{Guard, KnownAttribute, PlanElementIndex};
-use crate::topology::{NodeIndex, Spanned, TopologyElement};
+use crate::topology::{GroupIndex, NodeIndex, Spanned, Topology, TopologyElement};
 use cuvee_text::value::Value;
 
-/// Makes a guard. Its element gets the known values of the attributes in the condition.
+/// Makes a guard. Its element, and those that the condition names, get the known values of the
+/// attributes in the condition.
 pub(super) fn guard(
     builder: &mut PlanBuilder,
     behaviors: &Behaviors<'_, '_>,
     subject: Option<TopologyElement>,
     condition: &Spanned<Value>,
 ) -> Guard {
-    let mut names = Vec::new();
-    Condition::read(&condition.value).attributes(&mut names);
-    let element = subject.map(|subject| knowing(builder, behaviors, subject, &names));
+    let mut asked = Vec::new();
+    Condition::read(&condition.value).attributes(&mut asked);
+    let names = |of: Option<&str>| -> Vec<_> {
+        asked.iter().filter(|one| one.of == of).map(|one| one.name).collect()
+    };
+    let element = subject.map(|subject| knowing(builder, behaviors, subject, &names(None)));
+    for AskedAttribute { of, .. } in &asked {
+        if let Some(named) = of.and_then(|of| named(behaviors.topology, of)) {
+            knowing(builder, behaviors, named, &names(*of));
+        }
+    }
     Guard { element, condition: condition.value.clone(), span: condition.span }
+}
+
+/// The node or group of this name.
+fn named(topology: &Topology, name: &str) -> Option<TopologyElement> {
+    let group = || topology.groups.iter().position(|group| group.name == name);
+    let node = topology.node_named(name).map(TopologyElement::Node);
+    node.or_else(|| Some(TopologyElement::Group(GroupIndex::new(group()?))))
 }
 
 fn knowing(

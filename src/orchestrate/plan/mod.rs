@@ -48,7 +48,7 @@ mod weave;
 
 pub(crate) use apart::{Deployment, deployment};
 #[cfg(feature = "cli")]
-pub(crate) use condition::condition_holds;
+pub(crate) use condition::{AskedAttribute, condition_holds};
 pub use decide::{DecidedConditions, KnownCondition, decide};
 pub use digest::{digest_in, digest_of};
 pub(crate) use flow::{Flow, handled_steps, is_tolerant};

@@ -1,7 +1,7 @@
 //! Simulates carrying out a plan, round by round, without running anything (statements S1 to S7 of
 //! simulation, I9 of failures).
 
-use super::condition::{Condition, ConditionCheck, DecidingAssertion, FoundValue};
+use super::condition::{AskedAttribute, Condition, ConditionCheck, DecidingAssertion, FoundValue};
 use super::flow::{Flow, completes, is_tolerant};
 use super::model::{
     ChangeClass, Guard, KnownAttribute, Plan, PlanElementIndex, PlanElementKind, PlanStepIndex,
@@ -11,6 +11,7 @@ use super::start::StartStates;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::NodeState;
 use crate::tosca::sensitive::is_sensitive_name;
+use crate::tosca::v2_0;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -252,26 +253,35 @@ impl<'p> Simulator<'p> {
     }
 
     fn failed_precondition(&self, guard: &Guard, why: &DecidingAssertion) -> Diagnostic {
-        let element = why.element.map_or("?", |element| &self.plan.element(element).name);
         let found = match &why.value {
             Some(_) if self.is_sensitive(why) => "is a secret".to_owned(),
             Some(value) => format!("is `{}`", write_flow(value)),
             None => "is not known".to_owned(),
         };
-        let violates = match (&why.value, why.is_negated) {
-            (None, _) => format!("so `{}` counts as not met", why.clause),
-            (Some(_), false) => format!("which violates `{}`", why.clause),
-            (Some(_), true) => format!("which violates `not: {{{}}}`", why.clause),
+        let violates = match &why.value {
+            None => format!("so `{}` counts as not met", why.clause),
+            Some(_) => format!("which violates `{}`", why.demand),
         };
-        let message = format!("`{}` of `{element}` {found}, {violates}", why.attribute);
-        Diagnostic::error(Code::FailedPrecondition, message).at(guard.span).section("3.6.26")
+        let message = match self.asked(why) {
+            Some(asked) => format!("{asked} {found}, {violates}"),
+            None => format!("`{}` does not hold", why.demand),
+        };
+        let error = Diagnostic::error(Code::FailedPrecondition, message).at(guard.span);
+        cited(error.section("3.6.26"), guard)
+    }
+
+    /// The attribute that decides, for people.
+    fn asked(&self, why: &DecidingAssertion) -> Option<String> {
+        let named = why.element.map(|element| &self.plan.element(element).name);
+        let of = named.or(why.of.as_ref()).map_or("?", |name| name);
+        Some(format!("`{}` of `{of}`", why.attribute.as_ref()?))
     }
 
     /// Whether a guard holds, and which assertions it violates. A note about unknown values is
     /// given once.
     fn holds(&mut self, guard: &Guard) -> (bool, Vec<DecidingAssertion>) {
-        let found = |attribute: &str| self.found(guard.element, attribute);
-        let mut check = ConditionCheck { found: &found, violated: Vec::new(), unknown: Vec::new() };
+        let found = |asked: AskedAttribute<'_>| self.found(guard.element, asked);
+        let mut check = ConditionCheck::new(&found);
         let holds = check.holds(&Condition::read(&guard.condition));
         let ConditionCheck { mut violated, unknown, .. } = check;
         if holds.is_some() {
@@ -279,14 +289,15 @@ impl<'p> Simulator<'p> {
         }
         let taken = if self.assume_unmet { "not met" } else { "met" };
         for why in &unknown {
-            let element = why.element.map_or("?", |element| &self.plan.element(element).name);
-            let message = format!(
-                "whether `{}` of `{element}` fulfils `{}` is not known; it is taken as {taken}",
-                why.attribute, why.clause
-            );
+            let whether = match self.asked(why) {
+                Some(asked) => format!("{asked} fulfils `{}`", why.clause),
+                None => format!("`{}` holds", why.clause),
+            };
+            let message = format!("whether {whether} is not known; it is taken as {taken}");
             let note = Diagnostic::note(Code::Undecidable, message).at(guard.span);
             let help = "give its value in a file for `--state`";
-            self.simulation.diagnostics.push(note.section("3.6.25").help(help));
+            let note = cited(note.section("3.6.25").help(help), guard);
+            self.simulation.diagnostics.push(note);
         }
         violated.extend(unknown);
         (!self.assume_unmet, violated)
@@ -294,10 +305,25 @@ impl<'p> Simulator<'p> {
 
     /// The values of an attribute: that of an element, or those of all members of a group
     /// (statement C3).
-    fn found(&self, element: Option<PlanElementIndex>, attribute: &str) -> Vec<FoundValue> {
-        let Some(element) = element else { return vec![(None, None)] };
+    fn found(
+        &self,
+        subject: Option<PlanElementIndex>,
+        asked: AskedAttribute<'_>,
+    ) -> Vec<FoundValue> {
         let plan = self.plan;
-        let of = |one: PlanElementIndex| (Some(one), self.known(one, attribute));
+        let group = |name: &str| {
+            let is_it = |id: &PlanElementIndex| {
+                let element = plan.element(*id);
+                element.kind == PlanElementKind::Group && element.name == name
+            };
+            (0..plan.elements.len()).map(PlanElementIndex::new).find(is_it)
+        };
+        let element = match asked.of {
+            Some(name) => self.nodes.get(name).copied().or_else(|| group(name)),
+            None => subject,
+        };
+        let Some(element) = element else { return vec![(None, None)] };
+        let of = |one: PlanElementIndex| (Some(one), self.known(one, asked.name));
         match plan.element(element).kind {
             PlanElementKind::Group => {
                 plan.element(element).members.iter().copied().map(of).collect()
@@ -323,8 +349,9 @@ impl<'p> Simulator<'p> {
     }
 
     fn is_sensitive(&self, why: &DecidingAssertion) -> bool {
-        let known = why.element.and_then(|element| self.beginning(element, &why.attribute));
-        known.is_some_and(|known| known.is_sensitive) || is_sensitive_name(&why.attribute)
+        let Some(name) = &why.attribute else { return false };
+        let known = why.element.and_then(|element| self.beginning(element, name));
+        known.is_some_and(|known| known.is_sensitive) || is_sensitive_name(name)
     }
 
     pub(super) fn run(&mut self) {
@@ -580,6 +607,14 @@ impl<'p> Simulator<'p> {
         }
         self.release(id);
     }
+}
+
+/// What is found about a guard, with the section of its version.
+fn cited(mut found: Diagnostic, guard: &Guard) -> Diagnostic {
+    if Condition::is_of_2_0(&guard.condition) {
+        v2_0::cite(&mut found);
+    }
+    found
 }
 
 /// The nodes of a plan by name.

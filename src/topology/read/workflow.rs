@@ -15,14 +15,23 @@ impl<'o, 'a> TopologyReader<'o, 'a, '_> {
         let body = entry.value;
         let steps = body.get("steps").map(entries).unwrap_or_default();
         let positions = positions(&steps, StepIndex::new);
-        let preconditions = body.get("preconditions").map(listed).unwrap_or_default();
+        let preconditions = body.get("preconditions").map(listed).unwrap_or_default().into_iter();
+        // That of TOSCA 2.0 names its elements itself.
+        let precondition = value(body, "precondition").map(|condition| TopologyPrecondition {
+            target: None,
+            relationship: None,
+            condition: Some(condition),
+        });
         TopologyWorkflow {
             name: entry.name.into_owned(),
             span: entry.span,
             description: text(body, "description"),
             metadata: assigned(body, "metadata"),
             inputs: body.get("inputs").map(parameters).unwrap_or_default(),
-            preconditions: preconditions.into_iter().map(|one| self.precondition(one)).collect(),
+            preconditions: preconditions
+                .map(|one| self.precondition(one))
+                .chain(precondition)
+                .collect(),
             steps: steps.into_iter().map(|step| self.step(step, &positions)).collect(),
             implementation: value(body, "implementation"),
             outputs: assigned(body, "outputs"),

@@ -129,7 +129,7 @@ impl AreaKind {
             (Self::Operation, "implementation") => One(Self::Implementation),
             (Self::Implementation, "primary" | "dependencies") => One(Self::Entity),
             (Self::Workflow, "steps") => Named(Self::Step),
-            (Self::Workflow | Self::Step, "preconditions" | "filter") => Free,
+            (Self::Workflow, "preconditions" | "precondition") | (Self::Step, "filter") => Free,
             (Self::Step, "activities") | (Self::Trigger, "action") => One(Self::Activity),
             (Self::Trigger, "condition" | "schedule" | "event") => Free,
             (Self::Activity, "call_operation" | "inline" | "delegate") => One(Self::Activity),

@@ -9,7 +9,7 @@ pub(crate) mod function;
 pub(crate) mod grammar;
 mod told;
 
-pub(crate) use told::tell;
+pub(crate) use told::{cite, tell};
 
 use crate::diagnostic::Diagnostic;
 use cuvee_text::source::FileId;

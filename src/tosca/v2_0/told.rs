@@ -97,14 +97,10 @@ fn counterpart(section: &str) -> Option<&'static str> {
 /// Tells a diagnostic about a file of TOSCA 2.0 by that standard. What cites TOSCA 2.0 already
 /// stays.
 pub(crate) fn tell(diagnostic: &mut Diagnostic) {
-    match &diagnostic.rule {
-        Some(rule) if rule.specification.name != TOSCA_SIMPLE_1_3.name => return,
-        Some(rule) => {
-            let section = counterpart(rule.section);
-            diagnostic.rule = section.map(|section| Rule::new(&TOSCA_2_0, section).into());
-        }
-        None => {}
+    if diagnostic.rule.as_ref().is_some_and(|rule| !is_simple(rule)) {
+        return;
     }
+    cite(diagnostic);
     for (field, name) in renamed_fields() {
         let (field, name) = (format!("`{field}`"), format!("`{name}`"));
         diagnostic.message = diagnostic.message.replace(&field, &name);
@@ -112,6 +108,18 @@ pub(crate) fn tell(diagnostic: &mut Diagnostic) {
             *help = help.replace(&field, &name).into();
         }
     }
+}
+
+/// Cites the section of TOSCA 2.0 that says what the cited one of version 1.3 says.
+pub(crate) fn cite(diagnostic: &mut Diagnostic) {
+    if let Some(rule) = diagnostic.rule.as_ref().filter(|rule| is_simple(rule)) {
+        let section = counterpart(rule.section);
+        diagnostic.rule = section.map(|section| Rule::new(&TOSCA_2_0, section).into());
+    }
+}
+
+fn is_simple(rule: &Rule) -> bool {
+    rule.specification.name == TOSCA_SIMPLE_1_3.name
 }
 
 #[cfg(test)]
