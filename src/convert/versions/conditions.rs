@@ -250,7 +250,7 @@ impl<'a> Converter<'_, 'a> {
         let mut conditions = Vec::new();
         for item in node.items() {
             let target = item.get("target")?.text()?;
-            self.template("node_templates", target)?;
+            self.template("node_templates", target).or_else(|| self.template("groups", target))?;
             let known = |key: Node<'_>| matches!(key.text(), Some("target" | "condition"));
             if !item.entries().all(|(key, _)| known(key)) {
                 return None;
@@ -260,10 +260,12 @@ impl<'a> Converter<'_, 'a> {
         all(conditions)
     }
 
-    /// The expressions for the filter of a step.
+    /// The expressions for the filter of a step. Only nodes have names in paths.
     pub(super) fn step_filter_to_2_0(&mut self, step: Node<'a>, node: Node<'a>) -> Option<Out<'a>> {
         let target = step.get("target")?.text()?;
-        self.template("node_templates", target)?;
+        let is_node = step.get("target_relationship").is_none()
+            && self.template("node_templates", target).is_some();
+        let target = if is_node { target } else { "SELF" };
         let mut items = Vec::new();
         for item in node.items() {
             items.push((Some(item), all(self.condition(item, &[target])?)?));
@@ -439,9 +441,6 @@ impl<'a> Converter<'_, 'a> {
                 let clause = Self::read_clause(node)?;
                 let path = path_of(clause.subject, "get_attribute")?;
                 let [target, attribute] = path[..] else { return None };
-                if target == "SELF" {
-                    return None;
-                }
                 let clause = self.write_clause(clause.operator, clause.argument)?;
                 let made = inline_map(attribute.to_owned(), inline_list(vec![clause]));
                 Some((target.to_owned(), made))
@@ -453,7 +452,7 @@ impl<'a> Converter<'_, 'a> {
     pub(super) fn preconditions_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let mut all: NamedClauses<'a> = Vec::new();
         for condition in conjuncts(node) {
-            match self.condition_to_1_3(condition) {
+            match self.condition_to_1_3(condition).filter(|(of, _)| of != "SELF") {
                 Some((target, made)) => add(&mut all, &target, made),
                 None => self.lose_condition(condition),
             }
@@ -471,10 +470,14 @@ impl<'a> Converter<'_, 'a> {
 
     /// The filter of a step for the expressions about its target.
     pub(super) fn step_filter_to_1_3(&mut self, step: Node<'a>, node: Node<'a>) -> Option<Out<'a>> {
-        let target = step.get("target").and_then(Node::text).unwrap_or_default();
+        // Where the step is about a relationship, no path leads to its node.
+        let target = match step.get("target_relationship") {
+            None => step.get("target").and_then(Node::text).unwrap_or("SELF"),
+            Some(_) => "SELF",
+        };
         let mut items = Vec::new();
         for item in node.items() {
-            match self.condition_to_1_3(item).filter(|(of, _)| of == target) {
+            match self.condition_to_1_3(item).filter(|(of, _)| of == target || of == "SELF") {
                 Some((_, made)) => items.push((Some(item), made)),
                 None => self.lose_condition(item),
             }
@@ -488,6 +491,7 @@ impl<'a> Converter<'_, 'a> {
         let mut items = Vec::new();
         for condition in conjuncts(node) {
             let made = self.condition_to_1_3(condition);
+            let made = made.filter(|(of, _)| of != "SELF");
             let made = made.filter(|(of, _)| target.get_or_insert_with(|| of.clone()) == of);
             match made {
                 Some((_, made)) => items.push(made),
