@@ -34,6 +34,39 @@ fn json_has_the_values_of_deployment_inputs() {
     assert_eq!(inputs(&format!("template.yaml undeploy {evaluated} {stage}")), revealed);
 }
 
+/// Simulations decide the conditions of a template that was converted as they did before, and name
+/// the same attributes of the same elements. What differs is how clauses and places are written.
+#[test]
+fn conditions_are_decided_alike_in_both_versions() {
+    let told = |printed: &str| {
+        let is_place = |line: &&str| ["|", "-->", "= "].iter().any(|it| line.contains(it));
+        let clause = [" fulfils ", ", which violates ", ", so "];
+        let before = |line: &str| {
+            let end = clause.iter().filter_map(|it| line.find(it)).min();
+            line[..end.unwrap_or(line.len())].to_owned()
+        };
+        printed.lines().filter(|line| !is_place(line)).map(before).collect::<Vec<_>>()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["07-preconditions", "09-filter", "attributes", "simulation"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan").join(name);
+        for file in std::fs::read_dir(&from).unwrap().map(|file| file.unwrap().path()) {
+            std::fs::copy(&file, directory.path().join(file.file_name().unwrap())).unwrap();
+        }
+        run("cuvee convert template.yaml --to 2.0 -o new.yaml", directory.path());
+        let session = std::fs::read_to_string(from.join("session.console")).unwrap();
+        let lines = session.lines().filter_map(|line| line.strip_prefix("$ "));
+        let lines = lines.filter(|it| it.starts_with("cuvee plan template.yaml "));
+        // The precondition about a relationship is kept as metadata.
+        let lines = lines.filter(|it| it.contains("--simulate") && !it.contains(" relation "));
+        for line in lines {
+            let again = run(&line.replace("template.yaml", "new.yaml"), directory.path());
+            let once = run(line, directory.path());
+            assert_eq!(told(&again), told(&once), "{name}: {line}");
+        }
+    }
+}
+
 /// Outputs go to the attributes that paths of TOSCA 2.0 lead to as to those of 1.3.
 #[test]
 fn outputs_are_assigned_alike_in_both_versions() {
