@@ -4,7 +4,7 @@
 
 use super::function::{Function, SECRET_MARK};
 use super::v2_0::function::INDICES;
-use super::v2_0::{function_name, is_of, simple_path, unescaped};
+use super::v2_0::{PathStep, function_name, is_of, simple_path, unescaped};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use std::sync::Arc;
@@ -41,6 +41,10 @@ pub(crate) fn meant(written: Value) -> Value {
 fn simple_call(name: &str, arguments: &Value) -> Option<(Arc<str>, Value)> {
     let arguments = match (Function::named(name)?, arguments) {
         (Function::GetInput, Value::String(_) | Value::List(_)) => arguments.clone(),
+        // Version 1.3 does not say which node of several a path is about.
+        (_, Value::List(path)) if path.get(1).is_some_and(|step| step.index().is_some()) => {
+            return None;
+        }
         (Function::GetProperty | Function::GetAttribute, Value::List(path)) => {
             simple_path(path)?.into()
         }
@@ -140,8 +144,11 @@ mod tests {
             assert_eq!(write_flow(&meant(value(said))), write_flow(&value(means)), "{said}");
             assert_eq!(meant(written_value(value(means))), value(means), "{means}");
         }
-        for stays in ["{$get_property: [SELF, RELATIONSHIP, r, ALL, TARGET, p]}", "{$join: [[a]]}"]
-        {
+        for stays in [
+            "{$get_attribute: [web, 1, url]}",
+            "{$get_property: [SELF, RELATIONSHIP, r, ALL, TARGET, p]}",
+            "{$join: [[a]]}",
+        ] {
             assert_eq!(meant(value(stays)), value(stays));
             assert_eq!(written_value(value(stays)), value(stays));
         }

@@ -180,7 +180,9 @@ fn phase_step(plan: &Plan, phase: &Phase, name: &str, next: &[&str], out: &mut S
         None => {}
     }
     let operation = phase.steps.iter().find_map(|&id| operation(plan, id));
-    let of_relation = operation.filter(|operation| operation.interface() == "Configure");
+    // In TOSCA 2.0 operations say by themselves where they run.
+    let of_relation =
+        operation.filter(|operation| !plan.is_2_0 && operation.interface() == "Configure");
     if let Some(operation) = of_relation {
         let host = if operation.is_at_target() { "TARGET" } else { "SOURCE" };
         line(8, format_args!("operation_host: {host}"));

@@ -427,6 +427,7 @@ fn workflow(
         (None, Some(which)) => {
             let mut builder = PlanBuilder::new(which.as_str(), true, query.order.parallel_hosts);
             builder.plan.inputs = behaviors.told();
+            builder.plan.is_2_0 = topology.is_2_0;
             declarative(which, behaviors, &query.order, &mut builder, &[])?;
             if let Some((name, _)) = query.inputs.first() {
                 return Err(no_input(which, name).into());

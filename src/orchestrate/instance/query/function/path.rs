@@ -31,7 +31,11 @@ impl<'m> ModelFunctions<'m, '_> {
         if let [index, behind @ ..] = rest
             && let Some(Scalar::Int(index)) = index.scalar()
         {
-            entity = format!("{entity}@{index}");
+            // A node that is the only one of its template has no index.
+            let counted = format!("{entity}@{index}");
+            if index != 0 || self.node(&counted).is_some() {
+                entity = counted;
+            }
             rest = behind;
         }
         let entity = Name { text: &entity, at: *first };
