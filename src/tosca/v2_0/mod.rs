@@ -53,13 +53,40 @@ pub(crate) fn output_path(value: Node<'_>) -> Vec<Node<'_>> {
 /// A path of TOSCA 2.0 (section 10.3) as version 1.3 writes it: it has no words before capabilities
 /// and the ends of relationships. Nothing if version 1.3 has no such path.
 pub(crate) fn simple_path<S: PathStep>(path: &[S]) -> Option<Vec<S>> {
-    let is_end = |step: &S| matches!(step.word(), Some("SOURCE" | "TARGET"));
-    let (entity, rest) = match path {
-        [own, end, rest @ ..] if own.word() == Some("SELF") && is_end(end) => (end, rest),
-        [entity, rest @ ..] => (entity, rest),
-        [] => return None,
+    let said: Vec<_> = path.iter().map(|step| (step.word(), step.index())).collect();
+    let is = |at: usize, words: &[&str]| {
+        said.get(at).and_then(|(word, _)| *word).is_some_and(|word| words.contains(&word))
     };
-    Some([vec![entity.clone()], path_behind(rest)?].concat())
+    let entity = usize::from(is(0, &["SELF"]) && is(1, &["SOURCE", "TARGET"]));
+    let behind = names_behind(entity + 1, &said, &is)?;
+    [entity].into_iter().chain(behind).map(|at| path.get(at).cloned()).collect()
+}
+
+/// The positions of the names behind an entity: through a capability, through the target of a
+/// requirement's first relation, or to the entity itself.
+fn names_behind(
+    mut at: usize,
+    said: &[(Option<&str>, Option<i64>)],
+    is: &dyn Fn(usize, &[&str]) -> bool,
+) -> Option<Vec<usize>> {
+    let index = |at: usize| said.get(at).and_then(|(_, index)| *index);
+    // The node of this index among those of its template is as the others are.
+    while index(at).is_some() {
+        at += 1;
+    }
+    let rest = |at: usize| at..said.len();
+    if at + 1 < said.len() && is(at, &["CAPABILITY"]) {
+        let has_name = !is(at + 1, &["RELATIONSHIP"]);
+        let has_value = at + 2 < said.len() && !is(at + 2, &["RELATIONSHIP"]);
+        return (has_name && has_value).then(|| rest(at + 1).collect());
+    }
+    if at + 1 < said.len() && is(at, &["RELATIONSHIP"]) {
+        let end = if index(at + 2) == Some(0) { at + 3 } else { at + 2 };
+        let leads_on = is(end + 1, &["CAPABILITY", "RELATIONSHIP"]);
+        let names = || [at + 1].into_iter().chain(rest(end + 1)).collect();
+        return (is(end, &["TARGET"]) && !leads_on).then(names);
+    }
+    (!is(at, &["ALL", "SOURCE", "TARGET"])).then(|| rest(at).collect())
 }
 
 /// A step of a path: a node of a document, or a value.
@@ -88,38 +115,6 @@ impl PathStep for Value {
 
     fn index(&self) -> Option<i64> {
         if let Value::Number(number) = self { number.as_int() } else { None }
-    }
-}
-
-/// The rest of a path behind its entity: through a capability, through the target of a
-/// requirement's first relation, or to the entity itself.
-fn path_behind<S: PathStep>(path: &[S]) -> Option<Vec<S>> {
-    let is = |step: &S, word: &str| step.word() == Some(word);
-    match path {
-        // The node of this index among those of its template is as the others are.
-        [index, rest @ ..] if index.index().is_some() => path_behind(rest),
-        [all, ..] if is(all, "ALL") => None,
-        [capability, next, ..] if is(capability, "CAPABILITY") && is(next, "RELATIONSHIP") => None,
-        [capability, name, rest @ ..] if is(capability, "CAPABILITY") => {
-            let is_context = rest.first().is_none_or(|next| is(next, "RELATIONSHIP"));
-            (!is_context).then(|| [std::slice::from_ref(name), rest].concat())
-        }
-        [relationship, name, rest @ ..] if is(relationship, "RELATIONSHIP") => {
-            let first = rest.first().is_some_and(|it| it.index() == Some(0));
-            match if first { &rest[1..] } else { rest } {
-                [target, rest @ ..]
-                    if is(target, "TARGET")
-                        && !rest.first().is_some_and(|next| {
-                            is(next, "CAPABILITY") || is(next, "RELATIONSHIP")
-                        }) =>
-                {
-                    Some([std::slice::from_ref(name), rest].concat())
-                }
-                _ => None,
-            }
-        }
-        [source, ..] if is(source, "SOURCE") || is(source, "TARGET") => None,
-        own => Some(own.to_vec()),
     }
 }
 
