@@ -476,7 +476,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             ActivityTarget::Node(node) => side.node_host(node, call.host.as_deref()),
             ActivityTarget::Relation(relation) => {
                 // In TOSCA 2.0, where no keyname says it, the operation does.
-                let by_name = behaviors.topology.is_2_0.then(|| call.operation.as_str());
+                let by_name = behaviors.topology.is_2_0.then_some(call.operation.as_str());
                 let operation = by_name.and_then(LifecycleOperation::named);
                 let operation = operation.unwrap_or(LifecycleOperation::AddTarget);
                 side.relation_host(relation, operation, said.or(call.host.as_deref()))
