@@ -57,6 +57,9 @@ impl XmlConverter<'_, '_> {
             let comes_back = || sides.iter().any(is_in);
             matches!(loss.kind, LossKind::Supplied | LossKind::Opaque) || !comes_back()
         });
+        if self.settings.leaves_out {
+            return self.tell_differences(&was, &is);
+        }
         let (digest, patches) = beside(
             || patch::digest(&back),
             |digest| {
@@ -65,9 +68,6 @@ impl XmlConverter<'_, '_> {
                 (digest(), patches)
             },
         );
-        if self.settings.leaves_out {
-            return;
-        }
         let mut extension =
             XmlPart::new("Extension").with("namespace", EXTENSION).with("mustUnderstand", "no");
         if !patches.is_empty() {
