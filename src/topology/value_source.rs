@@ -65,6 +65,19 @@ pub(crate) fn input<'v>(
     Some((name.as_str().filter(|_| function == "get_input")?, path))
 }
 
+/// The part of a value with this name or position.
+pub(crate) fn part<'v>(value: &'v Value, step: &Value) -> Option<&'v Value> {
+    match (value, step) {
+        (Value::Map(entries), Value::String(name)) => {
+            entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        }
+        (Value::List(items), Value::Number(position)) => {
+            items.get(usize::try_from(position.as_int()?).ok()?)
+        }
+        _ => None,
+    }
+}
+
 /// Visits everything that may be a function: each map with one entry.
 fn functions<'v>(value: &'v Value, found: &mut impl FnMut(&'v str, &'v Value)) {
     match value {

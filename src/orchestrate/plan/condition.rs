@@ -2,6 +2,7 @@
 //! and the expressions of TOSCA 2.0. The result has three values: true, false, or unknown.
 
 use super::model::PlanElementIndex;
+use crate::topology::value_source::part;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::function::evaluate;
@@ -379,19 +380,6 @@ impl<'v> ExpressionCheck<'v> {
             demand: format!("{{$not: [{clause}]}}"),
             clause,
         }
-    }
-}
-
-/// The part of a value with this key or index.
-fn part<'v>(value: &'v Value, step: &Value) -> Option<&'v Value> {
-    match (value, step) {
-        (Value::Map(entries), Value::String(name)) => {
-            entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
-        }
-        (Value::List(items), Value::Number(position)) => {
-            items.get(usize::try_from(position.as_int()?).ok()?)
-        }
-        _ => None,
     }
 }
 

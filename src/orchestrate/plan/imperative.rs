@@ -16,7 +16,7 @@ use super::weave::{SceneSide, Up};
 use super::{OrderOptions, unknown_workflow};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::topology::cycle::shortest_cycles;
-use crate::topology::value_source::{input, inputs};
+use crate::topology::value_source::{input, inputs, part};
 use crate::topology::{
     ActivityKind, AssignedValue, NamedElement, NodeIndex, RelationIndex, Spanned, Topology,
     TopologyActivity, TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
@@ -725,7 +725,7 @@ fn filled(value: &Value, inputs: &[(String, Value)]) -> Value {
             if let [(function, arguments)] = &**entries
                 && let Some((name, path)) = input((function, arguments))
                 && let Some((_, value)) = inputs.iter().find(|(known, _)| known == name)
-                && let Some(value) = path.iter().try_fold(value, within)
+                && let Some(value) = path.iter().try_fold(value, part)
             {
                 return value.clone();
             }
@@ -736,18 +736,5 @@ fn filled(value: &Value, inputs: &[(String, Value)]) -> Value {
         }
         Value::List(items) => Value::List(items.iter().map(|item| filled(item, inputs)).collect()),
         other => other.clone(),
-    }
-}
-
-/// The part of a value with this name or position.
-fn within<'v>(value: &'v Value, step: &Value) -> Option<&'v Value> {
-    match (value, step) {
-        (Value::Map(entries), Value::String(name)) => {
-            entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
-        }
-        (Value::List(items), Value::Number(position)) => {
-            items.get(usize::try_from(position.as_int()?).ok()?)
-        }
-        _ => None,
     }
 }
