@@ -569,7 +569,7 @@ fn functions_of_2_0_have_values() {
     ] {
         assert_eq!(function(call), Ok(value), "{call}");
     }
-    for call in ["{$value: [0]}", "{$own: [1]}"] {
+    for call in ["{$value: [0]}", "{$own: [1]}", "{$get_property: []}"] {
         let error = function(call).unwrap_err();
         assert_eq!(error.code, Code::InvalidFunction, "{call}");
     }

@@ -189,8 +189,9 @@ impl<'m> ModelFunctions<'m, '_> {
         let given: Vec<_> = arguments.into_iter().flat_map(Node::items).collect();
         if let Some(function @ (Function::GetProperty | Function::GetAttribute)) =
             Function::named(name)
+            && let Some((entity, path)) = given.split_first()
         {
-            return self.along(function, &given);
+            return self.along(function, *entity, path);
         }
         let unknown = || {
             let message = format!("an instance does not know the value of this call of `${name}`");
@@ -511,10 +512,16 @@ impl<'m> ModelFunctions<'m, '_> {
         name: &str,
         path: &[Node<'_>],
     ) -> Result<Option<Value>, Diagnostic> {
+        let capability = self.capability(place, name);
+        capability.map_or(Ok(None), |capability| self.own(wants, &capability, path))
+    }
+
+    /// The capability of this name at the place of a node.
+    fn capability(&self, place: &ModelPlace<'m>, name: &str) -> Option<ModelPlace<'m>> {
         let (mut all, mut found) = (Vec::new(), Vec::new());
         self.walk.step(place, Some("capabilities"), &mut all);
         all.iter().for_each(|all| self.walk.step(all, Some(name), &mut found));
-        found.first().map_or(Ok(None), |capability| self.own(wants, capability, path))
+        found.into_iter().next()
     }
 
     /// The value that a requirement leads to: in the capability that fulfils it, or in the target.

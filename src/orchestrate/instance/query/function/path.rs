@@ -24,9 +24,14 @@ impl<'m> ModelFunctions<'m, '_> {
         at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default()
     }
 
-    /// The value at the end of a path. Where a step asks for all, it is the list of all values.
-    pub(super) fn along(&self, function: Function, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
-        let Some((first, mut rest)) = path.split_first() else { return Ok(Value::Null) };
+    /// The value at the end of a path that leads on from an entity. Where a step asks for all, it is
+    /// the list of all values.
+    pub(super) fn along<'n>(
+        &self,
+        function: Function,
+        first: Node<'n>,
+        mut rest: &'n [Node<'n>],
+    ) -> Result<Value, Diagnostic> {
         let mut entity = first.text().unwrap_or_default().to_owned();
         if let [index, behind @ ..] = rest
             && let Some(Scalar::Int(index)) = index.scalar()
@@ -38,7 +43,7 @@ impl<'m> ModelFunctions<'m, '_> {
             }
             rest = behind;
         }
-        let entity = Name { text: &entity, at: *first };
+        let entity = Name { text: &entity, at: first };
         let start = self.meant(entity).map(|meant| super::whole(meant, ""));
         let mut places: Vec<_> = start.into_iter().collect();
         if places.is_empty() {
@@ -86,12 +91,11 @@ impl<'m> ModelFunctions<'m, '_> {
         };
         match (place.entity, word.as_str(), rest) {
             (ModelEntity::Node(id, node), Some("RELATIONSHIP"), [name, rest @ ..]) => {
-                let (own, _) =
-                    node.requirements.get_key_value(name.text().unwrap_or_default()).ok_or_else(
-                        || nothing(format!("requirement `{}`", name.text().unwrap_or_default())),
-                    )?;
-                let all = node.requirements.get(own).into_iter().flatten();
-                let all = all.map(|relation| relation_place(id, own, relation)).collect();
+                let name = name.text().unwrap_or_default();
+                let Some((own, all)) = node.requirements.get_key_value(name) else {
+                    return Err(nothing(format!("requirement `{name}`")));
+                };
+                let all = all.iter().map(|relation| relation_place(id, own, relation)).collect();
                 indexed(all, rest, nothing).map(Some)
             }
             (ModelEntity::Node(id, _), Some("CAPABILITY"), [name, rest @ ..]) => {
@@ -134,16 +138,9 @@ impl<'m> ModelFunctions<'m, '_> {
             let all = all.map(|(id, own, relation)| relation_place(id, own, relation)).collect();
             return indexed(all, rest, nothing);
         }
-        let (mut all, mut found) = (Vec::new(), Vec::new());
-        if let Some(node) = self.walk.node(node) {
-            self.walk.step(&node, Some("capabilities"), &mut all);
-        }
-        all.iter().for_each(|all| self.walk.step(all, Some(name), &mut found));
-        found.truncate(1);
-        match found.is_empty() {
-            true => Err(nothing(format!("capability `{name}`"))),
-            false => Ok((found, path, false)),
-        }
+        let found = self.walk.node(node).and_then(|node| self.capability(&node, name));
+        let found = found.ok_or_else(|| nothing(format!("capability `{name}`")))?;
+        Ok((vec![found], path, false))
     }
 }
 
