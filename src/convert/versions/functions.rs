@@ -183,11 +183,11 @@ impl<'a> Converter<'_, 'a> {
 
     fn value_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         match node.kind() {
-            NodeKind::Scalar => match node.as_str().and_then(|text| text.strip_prefix('$')) {
-                Some(rest) if rest.starts_with('$') => Some(text(rest)),
-                Some(rest) if !rest.is_empty() => None,
-                _ => Some(Out::Source(node)),
-            },
+            NodeKind::Scalar if v2_0::called(node).is_some() => None,
+            NodeKind::Scalar => {
+                let meant = node.as_str().and_then(v2_0::unescaped);
+                Some(meant.map_or(Out::Source(node), text))
+            }
             NodeKind::Sequence => {
                 let items = node.items().map(|item| Some((Some(item), self.value_to_1_3(item)?)));
                 let items = items.collect::<Option<_>>()?;
@@ -205,9 +205,10 @@ impl<'a> Converter<'_, 'a> {
     fn map_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let mut entries = Vec::new();
         for (key, value) in node.entries() {
-            let key = match key.as_str().and_then(|name| name.strip_prefix('$')) {
-                Some(name) if name.starts_with('$') => OutKey::Renamed(key, name.into()),
-                Some(_) => return None,
+            let name = key.as_str().unwrap_or_default();
+            let key = match v2_0::unescaped(name) {
+                Some(name) => OutKey::Renamed(key, name.into()),
+                None if name.starts_with('$') => return None,
                 None => OutKey::Source(key),
             };
             entries.push((key, self.value_to_1_3(value)?));
