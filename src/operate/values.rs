@@ -10,7 +10,7 @@ use crate::orchestrate::instance::{
 };
 use crate::topology::sensitive::{InstanceValue, SENSITIVE, kept_secret};
 use crate::tosca::function::function_in;
-use crate::tosca::literal;
+use crate::tosca::meant;
 use cuvee_text::source::FileId;
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Limits, Node, parse, write_flow};
@@ -194,10 +194,8 @@ impl<'v> Values<'v> {
             template.get("topology_template").and_then(|topology| topology.get("outputs"));
         let outputs = outputs.into_iter().flat_map(Node::entries);
         let value = |(name, output): (Node<'_>, Node<'_>)| {
-            let value = output
-                .get("value")
-                .map(literal::meant_by)
-                .filter(|it| function_in(it).is_some())?;
+            let value =
+                output.get("value").map(meant::value_of).filter(|it| function_in(it).is_some())?;
             Some((name.key_text().into(), self.evaluated(&value, None, "an output").ok()?))
         };
         outputs.filter_map(value).collect()

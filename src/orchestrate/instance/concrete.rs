@@ -11,7 +11,7 @@ use crate::orchestrate::tree::{
 };
 use crate::topology::named::NamedParts;
 use crate::topology::{NodeIndex, RelationIndex, Topology};
-use crate::tosca::literal;
+use crate::tosca::meant;
 use crate::tosca::v2_0;
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Out, OutKey, OutNode};
@@ -167,8 +167,8 @@ impl OverlaidTarget {
     /// A value of the model; nothing if the document has the same one.
     fn changed<'a>(&self, old: Option<OutNode<'_, '_>>, said: &Value) -> Option<Out<'a>> {
         let old = old.map(OutNode::to_value);
-        let old = old.map(|old| if self.is_2_0 { literal::meant(old) } else { old });
-        let new = || if self.is_2_0 { literal::written_value(said.clone()) } else { said.clone() };
+        let old = old.map(|old| if self.is_2_0 { meant::value(old) } else { old });
+        let new = || if self.is_2_0 { meant::written(said.clone()) } else { said.clone() };
         (old.as_ref() != Some(said)).then(|| Out::Value(new()))
     }
 
@@ -524,7 +524,7 @@ pub(super) fn with_index(value: &Value, index: usize, inputs: &FxHashMap<String,
                 && let "get_input" | "$get_input" = &**name
                 && let Some(value) = at_path(path, inputs).cloned()
             {
-                return if name.starts_with('$') { literal::literal(value) } else { value };
+                return if name.starts_with('$') { meant::literal(value) } else { value };
             }
             Value::Map(entries.into())
         }

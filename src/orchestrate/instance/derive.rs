@@ -22,7 +22,7 @@ use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{check_value, concealed};
 use crate::tosca::{
     Directive, EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
-    literal,
+    meant,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -420,7 +420,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             let definition = &part.definition;
             let said = given.get(name);
             let value = said.map(|one| one.value.value.clone());
-            let default = || definition.value.or(definition.default).map(literal::meant_by);
+            let default = || definition.value.or(definition.default).map(meant::value_of);
             let value = value.filter(|value| *value != Value::Null).or_else(default);
             let at = said.map_or(assigned.at, |one| one.value.span);
             match value.filter(|value| *value != Value::Null) {

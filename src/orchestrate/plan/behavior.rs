@@ -20,7 +20,7 @@ use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::InterfaceDefinition;
 use crate::tosca::{
     Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
-    PropertyDefinition, TypeId, TypeRef, Types, literal, v2_0,
+    PropertyDefinition, TypeId, TypeRef, Types, meant, v2_0,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -251,7 +251,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// have theirs here.
     pub(super) fn value(&self, node: Node<'_>, owner: ValueOwner, secrecy: &Secrecy) -> Value {
         let value = match &self.scope {
-            None => literal::meant_by(node),
+            None => meant::value_of(node),
             Some(scope) => {
                 let mut evaluator = FunctionEvaluator::new(scope, self.evaluated.take());
                 let value = evaluator.replaced(node, owner.element());
@@ -1169,7 +1169,7 @@ fn beginning(
     let defined = of_type.map(TypeBehavior::effective);
     let property = defined.and_then(|defined| defined.properties.get(name));
     let attribute = defined.and_then(|defined| defined.attributes.get(name));
-    let value = |of: &PropertyDefinition<'_>| input_value(of).map(literal::meant_by);
+    let value = |of: &PropertyDefinition<'_>| input_value(of).map(meant::value_of);
     assigned(|said| &said.properties)
         .or_else(|| value(&property?.definition))
         .or_else(|| assigned(|said| &said.attributes))

@@ -5,7 +5,7 @@ use crate::topology::Topology;
 use crate::topology::part::{
     AssignedValue, Described, Spanned, TopologyActivity, TopologyInterface, TopologyParameter,
 };
-use crate::tosca::literal;
+use crate::tosca::meant;
 use cuvee_text::value::Value;
 
 pub(super) fn mean(topology: &mut Topology) {
@@ -77,5 +77,5 @@ fn assigned(all: &mut [AssignedValue]) {
 }
 
 fn value(written: &mut Spanned<Value>) {
-    written.value = literal::meant(std::mem::replace(&mut written.value, Value::Null));
+    written.value = meant::value(std::mem::replace(&mut written.value, Value::Null));
 }

@@ -9,7 +9,7 @@ pub(crate) use graph::{FilterSite, FilteredRelation, left};
 
 use super::family::Family;
 use super::function::{Arguments, Call, Function, Name, function_in, function_not_map};
-use super::literal;
+use super::meant;
 use super::types::{EffectiveType, PropertyDefinition, RequirementDefinition, TypeId};
 use super::v2_0;
 use super::v2_0::function::BuiltIn;
@@ -242,13 +242,13 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// The value that is meant by one in which each function that has a value is replaced by it.
     pub(crate) fn replaced(&mut self, node: Node<'_>, site: Option<S::Element>) -> Value {
         let written = self.written(node, site);
-        if v2_0::is_of(node.document()) { literal::meant(written) } else { written }
+        if v2_0::is_of(node.document()) { meant::value(written) } else { written }
     }
 
     /// The same value as a template has it.
     fn written(&mut self, node: Node<'_>, site: Option<S::Element>) -> Value {
         match self.evaluate(node, site) {
-            Ok(Some(value)) if v2_0::is_of(node.document()) => return literal::literal(value),
+            Ok(Some(value)) if v2_0::is_of(node.document()) => return meant::literal(value),
             Ok(Some(value)) => return value,
             Ok(None) => {}
             // The error is reported already.

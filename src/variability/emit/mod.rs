@@ -12,7 +12,7 @@ use self::named::EntriesByName;
 use self::open::Opening;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::Function;
-use crate::tosca::literal;
+use crate::tosca::meant;
 use crate::tosca::v2_0;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::scope::Functions;
@@ -277,7 +277,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         // `functions` has already recorded its errors.
         if let Some(value) = functions.evaluate(node, site).ok()? {
             let is_2_0 = v2_0::is_of(node.document());
-            let value = Out::Value(if is_2_0 { literal::literal(value) } else { value });
+            let value = Out::Value(if is_2_0 { meant::literal(value) } else { value });
             return Some(match node.entries().next() {
                 Some((function, _)) => lifted(function, value),
                 None => value,

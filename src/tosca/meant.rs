@@ -10,27 +10,27 @@ use cuvee_text::yaml::Node;
 use std::sync::Arc;
 
 /// The value that a node means.
-pub(crate) fn meant_by(node: Node<'_>) -> Value {
-    if is_of(node.document()) { meant(node.to_value()) } else { node.to_value() }
+pub(crate) fn value_of(node: Node<'_>) -> Value {
+    if is_of(node.document()) { value(node.to_value()) } else { node.to_value() }
 }
 
 /// The value that is meant by a written one. Calls that version 1.3 does not have stay, and so does
 /// a text, or the only key of a map, that would then be a call.
-pub(crate) fn meant(written: Value) -> Value {
+pub(crate) fn value(written: Value) -> Value {
     match written {
         Value::String(text) => {
             let meant = unescaped(&text).filter(|meant| !is_index(meant)).map(Arc::from);
             Value::String(meant.unwrap_or(text))
         }
-        Value::List(items) => items.iter().cloned().map(meant).collect::<Vec<_>>().into(),
+        Value::List(items) => items.iter().cloned().map(value).collect::<Vec<_>>().into(),
         Value::Map(entries) => Value::Map(match &*entries {
             [(name, arguments)] => {
                 let call = function_name(name).and_then(|name| simple_call(name, arguments));
-                [call.unwrap_or_else(|| (name.clone(), meant(arguments.clone())))].into()
+                [call.unwrap_or_else(|| (name.clone(), value(arguments.clone())))].into()
             }
             entries => {
                 let key = |key: &Arc<str>| unescaped(key).map_or_else(|| key.clone(), Arc::from);
-                entries.iter().map(|(name, value)| (key(name), meant(value.clone()))).collect()
+                entries.iter().map(|(name, it)| (key(name), value(it.clone()))).collect()
             }
         }),
         other => other,
@@ -59,18 +59,13 @@ fn simple_call(name: &str, arguments: &Value) -> Option<(Arc<str>, Value)> {
 
 /// How a value is written that calls no functions.
 pub(crate) fn literal(meant: Value) -> Value {
-    let doubled = |text: &Arc<str>| match text.starts_with('$') {
-        true => format!("${text}").into(),
-        false => text.clone(),
-    };
     match meant {
         Value::String(text) => Value::String(doubled(&text)),
         Value::List(items) => items.iter().cloned().map(literal).collect::<Vec<_>>().into(),
         Value::Map(entries) => match &*entries {
             [(name, _)] if function_name(name) == Some(SECRET_MARK) => Value::Map(entries),
             entries => {
-                let entry =
-                    |(key, value): &(Arc<str>, Value)| (doubled(key), literal(value.clone()));
+                let entry = |(key, it): &(Arc<str>, Value)| (doubled(key), literal(it.clone()));
                 Value::Map(entries.iter().map(entry).collect())
             }
         },
@@ -78,25 +73,28 @@ pub(crate) fn literal(meant: Value) -> Value {
     }
 }
 
-/// How a value is written that may have the calls that [`meant`] leaves or makes.
-pub(crate) fn written_value(meant: Value) -> Value {
+/// How a value is written that may have the calls that [`value`] leaves or makes.
+pub(crate) fn written(meant: Value) -> Value {
     match &meant {
         Value::String(text) if is_index(text) => meant,
-        Value::List(items) => items.iter().cloned().map(written_value).collect::<Vec<_>>().into(),
-        Value::Map(entries) => {
-            let calls = Function::called_in(&meant).is_some();
-            let is_only = entries.len() == 1;
-            let key = |key: &Arc<str>| match key.starts_with('$') {
-                true if is_only => key.clone(),
-                is_call if is_call || calls => format!("${key}").into(),
-                _ => key.clone(),
-            };
-            let entry =
-                |(name, value): &(Arc<str>, Value)| (key(name), written_value(value.clone()));
-            Value::Map(entries.iter().map(entry).collect())
-        }
+        Value::List(items) => items.iter().cloned().map(written).collect::<Vec<_>>().into(),
+        Value::Map(entries) => Value::Map(match &**entries {
+            [(name, arguments)] => {
+                let is_made = !name.starts_with('$') && Function::called_in(&meant).is_some();
+                let name = if is_made { format!("${name}").into() } else { name.clone() };
+                [(name, written(arguments.clone()))].into()
+            }
+            entries => {
+                entries.iter().map(|(key, it)| (doubled(key), written(it.clone()))).collect()
+            }
+        }),
         _ => literal(meant),
     }
+}
+
+/// A text as it is written where it calls nothing.
+fn doubled(text: &Arc<str>) -> Arc<str> {
+    if text.starts_with('$') { format!("${text}").into() } else { text.clone() }
 }
 
 /// Whether a text calls a function that takes no arguments.
@@ -110,7 +108,7 @@ mod tests {
     use cuvee_text::source::FileId;
     use cuvee_text::yaml::{Limits, parse, write_flow};
 
-    fn value(text: &str) -> Value {
+    fn read(text: &str) -> Value {
         parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap().root().to_value()
     }
 
@@ -123,12 +121,12 @@ mod tests {
             ("{$concat: [$$a, $node_index]}", "{$concat: [$a, $node_index]}"),
             ("{$$concat: [$$node_index]}", "{$$concat: [$$node_index]}"),
         ] {
-            assert_eq!(write_flow(&meant(value(said))), write_flow(&value(means)), "{said}");
-            assert_eq!(meant(written_value(value(means))), value(means), "{means}");
+            assert_eq!(write_flow(&value(read(said))), write_flow(&read(means)), "{said}");
+            assert_eq!(value(written(read(means))), read(means), "{means}");
         }
         for means in ["$5", "{$a: $b}", "{$concat: [$a, $node_index]}", "[{$sensitive: hmac:1}]"] {
-            let again = write_flow(&literal(value(means))).replace("$$", "$");
-            assert_eq!(again, write_flow(&value(means)), "{means}");
+            let again = write_flow(&literal(read(means))).replace("$$", "$");
+            assert_eq!(again, write_flow(&read(means)), "{means}");
         }
     }
 
@@ -141,16 +139,16 @@ mod tests {
             ("[{$get_attribute: [SELF, TARGET, a, 1]}]", "[{get_attribute: [TARGET, a, 1]}]"),
             ("{$get_artifact: [SELF, file]}", "{get_artifact: [SELF, file]}"),
         ] {
-            assert_eq!(write_flow(&meant(value(said))), write_flow(&value(means)), "{said}");
-            assert_eq!(meant(written_value(value(means))), value(means), "{means}");
+            assert_eq!(write_flow(&value(read(said))), write_flow(&read(means)), "{said}");
+            assert_eq!(value(written(read(means))), read(means), "{means}");
         }
         for stays in [
             "{$get_attribute: [web, 1, url]}",
             "{$get_property: [SELF, RELATIONSHIP, r, ALL, TARGET, p]}",
             "{$join: [[a]]}",
         ] {
-            assert_eq!(meant(value(stays)), value(stays));
-            assert_eq!(written_value(value(stays)), value(stays));
+            assert_eq!(value(read(stays)), read(stays));
+            assert_eq!(written(read(stays)), read(stays));
         }
     }
 }
