@@ -12,10 +12,6 @@ const LENGTH = 6;
 const WAYS = [
     { common: 150, fading: 0.993, least: 20 },
     { common: 150, fading: 0.993, least: 50 },
-    { common: 300, fading: 0.985, least: 20 },
-    { common: 300, fading: 0.985, least: 50 },
-    { common: 300, fading: 0.993, least: 50 },
-    { common: 600, fading: 0.993, least: 50 },
 ];
 
 /** Reads numbers and sections of a module. */

@@ -28,7 +28,7 @@ fn named(failure: &Failure, requirements: &[Requirement]) -> Vec<Vec<Logic>> {
 }
 
 proptest! {
-    #![proptest_config(cases(128))]
+    #![proptest_config(cases(64))]
 
     /// The reasons that are given cannot hold together, but without any one of them the others can.
     #[test]

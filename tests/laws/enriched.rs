@@ -21,7 +21,7 @@ fn outcome(resolver: &Resolver) -> Result<String, BTreeSet<&'static str>> {
 }
 
 proptest! {
-    #![proptest_config(cases(256))]
+    #![proptest_config(cases(128))]
 
     /// Every assignment of inputs gives the same bytes, or is rejected with the same codes.
     /// Enriching what is enriched changes nothing.

@@ -114,7 +114,7 @@ fn possible(template: &Template) -> BTreeSet<String> {
 }
 
 proptest! {
-    #![proptest_config(cases(32))]
+    #![proptest_config(cases(16))]
 
     /// The listed variants are exactly those that some assignment gives, each with an assignment
     /// that gives it.

@@ -536,7 +536,7 @@ fn everything() -> Query {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(24) })]
 
     /// For an input that conditions cut into many cases, the listed variants are exactly those that
     /// its values give.
@@ -653,7 +653,7 @@ fn says(label: &str, value: &str) -> Option<bool> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(48) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..cases(24) })]
 
     /// A label is true of values: those that it includes give the same elements as the example of
     /// its case.

@@ -9,6 +9,8 @@ mod enriched;
 mod explore;
 mod generate;
 mod inputs;
+#[path = "../shared/laws.rs"]
+mod laws;
 mod logic;
 mod options;
 mod oracle;
@@ -25,6 +27,7 @@ use cuvee::parts::solve::SolverKind;
 use cuvee::source::MemoryFiles;
 use cuvee::{Failure, Resolver};
 use generate::template;
+use laws::cases;
 use oracle::{Oracle, Outcome};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -33,13 +36,6 @@ use template::{Kind, Template};
 /// The identifiers of the elements that are present in a variant.
 fn texts(variant: &Variant) -> Vec<String> {
     variant.present.iter().map(|id| id.to_string()).collect()
-}
-
-/// A configuration with the given number of cases, or the number that the environment asks for.
-fn cases(cases: u32) -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
-    ProptestConfig { cases, failure_persistence: None, max_global_rejects: 20 * cases, ..asked }
 }
 
 /// The resolver of a text, without checks on the result, since the oracle has none.
@@ -69,7 +65,7 @@ fn yaml(text: &str) -> serde_yaml::Value {
 }
 
 proptest! {
-    #![proptest_config(cases(128))]
+    #![proptest_config(cases(64))]
 
     /// Satisfiability, the optimum, uniqueness and presence are those that looking at every
     /// assignment gives.

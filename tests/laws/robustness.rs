@@ -213,7 +213,7 @@ fn garbled() -> impl Strategy<Value = (Template, String)> {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn mistakes_are_errors_that_point_at_them((template, text) in garbled()) {

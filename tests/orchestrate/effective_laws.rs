@@ -6,7 +6,8 @@
 //! `PROPTEST_CASES=10000 cargo test --test orchestrate effective_laws` tries harder.
 
 use crate::adapting::{WRITTEN, classes, plans, reasons};
-use crate::topologies::{CONFIGURE, STANDARD, cases};
+use crate::laws::cases;
+use crate::topologies::{CONFIGURE, STANDARD};
 use cuvee::deploy::plan::ChangeClass;
 use cuvee::source::{FileSystem, MemoryFiles};
 use proptest::prelude::*;
@@ -1000,7 +1001,7 @@ fn texts(files: &MemoryFiles) -> String {
 }
 
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(24))]
 
     /// Saying in types what was said in nodes, or the other way round, changes nothing.
     #[test]

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use crate::deploying::{Targets, assert_same, deployed, essence, secrets};
+use crate::laws::cases;
 use crate::topologies::{Model, two_topologies};
 use cuvee::deploy::instance::{
     AppliedPlan, InstanceModel, InstancePlanQuery, InstanceTarget, Orchestration, ReadyStep,
@@ -418,11 +419,7 @@ fn steps(document: &serde_json::Value) -> Vec<Step> {
 }
 
 proptest! {
-    #![proptest_config({
-        let asked = ProptestConfig::default();
-        let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { 8 };
-        ProptestConfig { cases, failure_persistence: None, ..asked }
-    })]
+    #![proptest_config(cases(8))]
 
     /// Each step of a plan fails once; after each failure one goes on, goes back, and removes all.
     #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use crate::deploying::Deploying;
+use crate::laws::cases;
 use cuvee::Resolver;
 use cuvee::deploy::instance::{
     Event, EventLog, InstanceReport, LockHolder, ReadySteps, RecordAuthor, RecordAuthorNow,
@@ -418,7 +419,7 @@ fn play(all: &Carrying, claims: &mut Claims, act: &Act) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(24))]
 
     /// Whatever several people do in whatever order: who is let in is what the page says, nothing
     /// that is claimed is ready, and what the log says is what the model is.

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::laws::cases;
 use cuvee::Resolver;
 use cuvee::deploy::instance::{
     AppliedPlan, InstanceModel, InstancePlanQuery, InstanceReport, InstanceTarget, KeptSecrets,
@@ -294,7 +295,7 @@ fn compared(it: &mut Carried, fail: &BTreeSet<String>) -> Result<(), String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn failures_do_what_the_simulator_says(case in case()) {

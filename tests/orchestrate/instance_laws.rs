@@ -7,7 +7,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use crate::deploying::{Deploying, Targets, assert_same, deployed, essence, secrets};
-use crate::topologies::{Model, cases, two_topologies};
+use crate::laws::cases;
+use crate::topologies::{Model, two_topologies};
 use cuvee::Resolver;
 use cuvee::deploy::instance::{
     InstanceModel, InstancePlanQuery, InstanceState, ModelExport, export_yaml,
@@ -613,7 +614,7 @@ fn written(from: &Model, to: &Model) -> String {
 }
 
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(24))]
 
     /// Laws L-5 and L-15, for instances whose nodes all run.
     #[test]

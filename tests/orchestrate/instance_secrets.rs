@@ -7,7 +7,7 @@
 
 #![cfg(feature = "render")]
 
-use crate::topologies::cases;
+use crate::laws::cases;
 use aho_corasick::AhoCorasick;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
@@ -1037,7 +1037,7 @@ fn found_in(slots: &[Slot], places: &[SearchedPlace], template: &str) -> Vec<Str
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 400, ..cases() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 400, ..cases(24) })]
 
     #[test]
     fn no_secret_is_told(slots in slots(), mode in 0..3_usize) {
@@ -1113,11 +1113,7 @@ impl CommandTrial {
 
 #[cfg(all(unix, feature = "cli"))]
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases().cases.div_ceil(20),
-        max_shrink_iters: 100,
-        ..cases()
-    })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 100, ..cases(2) })]
 
     #[test]
     fn no_secret_is_told_by_a_run(slots in slots(), mode in 0..3_usize) {

@@ -16,6 +16,8 @@ mod commands;
 mod deploying;
 #[path = "../shared/folders.rs"]
 mod folders;
+#[path = "../shared/laws.rs"]
+mod laws;
 #[path = "../shared/sessions.rs"]
 mod sessions;
 #[path = "../shared/topologies.rs"]

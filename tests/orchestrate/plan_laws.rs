@@ -6,7 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use crate::bpmn::{Process, Rules as Play};
-use crate::topologies::{Kind, Link, Model, Node, NodeSeed, cases, model, node, two_topologies};
+use crate::laws::cases;
+use crate::topologies::{Kind, Link, Model, Node, NodeSeed, model, node, two_topologies};
 use cuvee::Resolver;
 use cuvee::deploy::plan::{
     Adaptation, OrderOptions, PartKind, Plan, PlanPart, PlanQuery, StepHost,
@@ -576,7 +577,7 @@ fn exchange() -> impl Strategy<Value = (Model, Model)> {
 }
 
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(24))]
 
     /// Statements D2 to D5, O1 and H1 to H3: the plan has the order that the rules demand, and no
     /// other.

@@ -233,10 +233,3 @@ pub(crate) fn two_topologies() -> impl Strategy<Value = (Model, Model)> {
         order.prop_map(move |order| (model(&from, &order), model(&to, &order)))
     })
 }
-
-/// How often a law is tried. The scheduled workflow asks for far more.
-pub(crate) fn cases() -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { 48 };
-    ProptestConfig { cases, failure_persistence: None, ..asked }
-}
