@@ -244,18 +244,17 @@ impl<'a> Converter<'_, 'a> {
     fn mapping_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
         let SourceEntry { entity, key, name, value } = entry;
         match (entity.kind, name) {
-            (EntityKind::SubstitutionMapping, "properties") => {
-                let entries = value.entries().map(|(key, input)| {
-                    let mapping = match input.kind() {
-                        NodeKind::Scalar => inline_list(vec![Out::Source(input)]),
-                        _ => Out::Source(input),
+            (EntityKind::SubstitutionMapping, "properties" | "attributes") => {
+                let entries = value.entries().map(|(key, mapped)| {
+                    let mapping = match mapped.kind() {
+                        NodeKind::Scalar => inline_list(vec![Out::Source(mapped)]),
+                        _ => Out::Source(mapped),
                     };
                     (OutKey::Source(key), mapping)
                 });
                 let entries = entries.collect();
                 made.put(key, name, map(value, entries));
             }
-            (EntityKind::SubstitutionMapping, "attributes") => self.lose(entry),
             (EntityKind::SubstitutionMapping, "requirements") => {
                 let requirements = self.mapped_requirements(value);
                 made.put(key, name, requirements);

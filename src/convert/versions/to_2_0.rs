@@ -67,6 +67,14 @@ impl<'a> Converter<'_, 'a> {
         is_range && value.items().any(|bound| bound.as_str() == Some("UNBOUNDED"))
     }
 
+    /// Whether `required: false` stands beside a default, which there is then always, and which TOSCA
+    /// 2.0 does not allow.
+    fn says_default_twice(&self, definition: Node<'a>, required: Node<'a>) -> bool {
+        let default = definition.get("default");
+        required.as_bool() == Some(false)
+            && default.is_some_and(|default| !self.is_unbounded(definition, default))
+    }
+
     /// Keeps such a value. Without it, nothing may be required to have one.
     fn keep_unbounded(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
         let SourceEntry { entity, key, name, value } = entry;
@@ -126,6 +134,12 @@ impl<'a> Converter<'_, 'a> {
             (_, "constraints") => self.constraints_to_2_0(made, entry),
             (_, "default" | "value") if self.is_unbounded(made.node, value) => {
                 self.keep_unbounded(made, entry);
+            }
+            (_, "required") if self.says_default_twice(made.node, value) => {
+                // What is supplied does not come back.
+                if self.file().is_some() {
+                    made.kept.push((OutKey::Source(key), Out::Source(value)));
+                }
             }
             (_, "status" | "external-schema") if has_metadata_for(entity) => {
                 made.metadata.push((OutKey::Source(key), Out::Source(value)));
@@ -209,11 +223,14 @@ impl<'a> Converter<'_, 'a> {
     fn mapping_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
         let SourceEntry { entity, key, name, value } = entry;
         match (entity.kind, name) {
-            (EntityKind::SubstitutionMapping, "properties") => {
-                let (mapped, kept) = self.property_mappings_to_2_0(value);
+            (EntityKind::SubstitutionMapping, "properties" | "attributes") => {
+                let why = match name {
+                    "properties" => "TOSCA 2.0 maps properties to inputs only",
+                    _ => "TOSCA 2.0 maps attributes to outputs only",
+                };
+                let (mapped, kept) = self.value_mappings_to_2_0(value, why);
                 put_split(made, key, value, mapped, kept);
             }
-            (EntityKind::SubstitutionMapping, "attributes") => self.keep(made, entry),
             (EntityKind::SubstitutionMapping, "requirements")
                 if value.kind() == NodeKind::Mapping =>
             {
@@ -621,8 +638,13 @@ impl<'a> Converter<'_, 'a> {
         if node.kind() == NodeKind::Mapping { map(node, entries) } else { Out::Source(node) }
     }
 
-    /// Mapped properties: `[input]` becomes `input`; what names no input is kept.
-    fn property_mappings_to_2_0(&mut self, node: Node<'a>) -> (MadeEntries<'a>, MadeEntries<'a>) {
+    /// Mapped properties or attributes: `[input]` becomes `input`; what names something else is kept,
+    /// and reported with `why`.
+    fn value_mappings_to_2_0(
+        &mut self,
+        node: Node<'a>,
+        why: &str,
+    ) -> (MadeEntries<'a>, MadeEntries<'a>) {
         let (mut mapped, mut kept) = (Vec::new(), Vec::new());
         for (key, value) in node.entries() {
             let mapping =
@@ -642,7 +664,7 @@ impl<'a> Converter<'_, 'a> {
                         LossKind::KeptAsExtension,
                         key,
                         &format!("the mapping of `{name}`"),
-                        "TOSCA 2.0 maps properties to inputs only",
+                        why,
                     );
                     kept.push((OutKey::Source(key), Out::Source(value)));
                 }

@@ -3,6 +3,7 @@
 use super::check::{TypedSchema, ValueChecker};
 use super::datum::Datum;
 use super::literal::{Literal, integer};
+use super::validation::amount;
 use super::version::is_version;
 use super::{Clause, Operator, Primitive, Schema, UndecidedReason, function, function_not_map};
 use cuvee_text::yaml::NodeKind;
@@ -111,13 +112,17 @@ impl<'t> ValueChecker<'t, '_> {
         if let Some(name) = call(a).or_else(|| call(b)) {
             return Truth::Unknown(UndecidedReason::Function(name));
         }
-        match (kind.and_then(|kind| kind.base), a.kind(), b.kind()) {
+        match (kind.as_ref().and_then(|kind| kind.base), a.kind(), b.kind()) {
             (_, NodeKind::Sequence, NodeKind::Sequence) => {
                 self.same_items(a, b, kind.and_then(|kind| kind.entry_schema()))
             }
             (_, NodeKind::Mapping, NodeKind::Mapping) => self.same_entries(a, b, kind.as_ref()),
             (Some(base), NodeKind::Scalar, NodeKind::Scalar) => {
-                match (Literal::read(a, base), Literal::read(b, base)) {
+                let read = |datum| {
+                    let typed = kind.as_ref().and_then(|kind| kind.literal(datum, base));
+                    typed.or_else(|| Literal::read(datum, base))
+                };
+                match (read(a), read(b)) {
                     (Some(a), Some(b)) => (a.compare(&b) == Some(Ordering::Equal)).into(),
                     (Some(_), None) => Truth::Unknown(UndecidedReason::Definition),
                     _ => Truth::No,
@@ -190,6 +195,17 @@ fn call(datum: Datum<'_>) -> Option<&str> {
 }
 
 impl<'t> TypedSchema<'t> {
+    /// A datum as a value of a primitive type. A scalar of TOSCA 2.0 is an amount of the base unit of
+    /// this type.
+    fn literal(&self, datum: Datum<'t>, base: Primitive) -> Option<Literal<'t>> {
+        match base {
+            Primitive::Scalar => {
+                amount(datum.as_str()?, self.data_type?.units).map(Literal::Measure)
+            }
+            _ => Literal::read(datum, base),
+        }
+    }
+
     /// The answer for a clause that does not suit the type of the value. With a declared type, the
     /// definition of the clause reports that. Without one, the value does not fulfil the clause.
     fn unless_typed(&self, reason: UndecidedReason<'t>) -> Truth<'t> {
@@ -212,7 +228,7 @@ fn ordered<'t>(
     let versions = |datum: Datum<'_>| datum.as_str().is_some_and(is_version);
     let versions = !kind.schema.is_typed() && versions(datum) && versions(bound);
     let base = if versions { Primitive::Version } else { base };
-    let read = |datum| Literal::read(datum, base);
+    let read = |datum| kind.literal(datum, base);
     let (Some(value), Some(bound)) = (read(datum), read(bound)) else {
         return kind.unless_typed(UndecidedReason::Definition);
     };

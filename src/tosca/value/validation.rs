@@ -4,7 +4,7 @@
 use super::UndecidedReason;
 use super::check::{TypedSchema, ValueChecker};
 use super::datum::Datum;
-use super::unit::decimal;
+use super::unit::{Measure, decimal};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::function::function_in;
 use crate::tosca::v2_0;
@@ -91,19 +91,21 @@ fn validated(clause: Node<'_>, value: &Value, units: &[UnitSize]) -> FunctionOut
     evaluate(clause, &query, &|value| in_base_unit(value, units))
 }
 
+/// A scalar as an amount of the base unit, if the size of its unit is known.
+pub(super) fn amount(scalar: &str, units: &[UnitSize]) -> Option<Measure> {
+    let (number, unit) = amount_and_unit(scalar)?;
+    let (_, size) = units.iter().find(|(known, _)| known == unit)?;
+    Some(decimal(number)?.times(&decimal(size.as_deref()?)?))
+}
+
 /// A value whose scalars are numbers of the base unit, as far as their units are known.
 pub(crate) fn in_base_unit(value: Value, units: &[UnitSize]) -> Value {
     if units.is_empty() {
         return value;
     }
-    let amount = |part: &Value| {
-        let (number, unit) = amount_and_unit(part.as_str()?)?;
-        let (_, size) = units.iter().find(|(known, _)| known == unit)?;
-        let amount = decimal(number)?.times(&decimal(size.as_deref()?)?);
-        Some(Value::Number(amount.number()))
-    };
+    let amount = |part: &Value| amount(part.as_str()?, units);
     let mut replaced = |part: &Value| match amount(part) {
-        Some(amount) => ReplacedPart::By(amount),
+        Some(amount) => ReplacedPart::By(Value::Number(amount.number())),
         None => ReplacedPart::Within,
     };
     value.replaced(&mut replaced).unwrap_or(value)
