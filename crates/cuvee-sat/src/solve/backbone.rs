@@ -122,6 +122,9 @@ fn drop_seen(samples: &mut Samples, open: &mut Vec<Lit>, models: &Models) {
     open.retain(|&literal| !samples.show_since(new, literal));
 }
 
+/// How many searches near a model may be given up in a row before none is tried any more.
+const GIVEN_UP: usize = 8;
+
 /// Splits literals into those that are true in no model, and those that a search near a model cannot
 /// decide. The others are left out.
 fn decided_nearby(open: Vec<Lit>, models: &mut Models) -> (Vec<Lit>, Vec<Lit>) {
@@ -130,8 +133,14 @@ fn decided_nearby(open: Vec<Lit>, models: &mut Models) -> (Vec<Lit>, Vec<Lit>) {
         return (impossible, open);
     }
     let (nearby, mut propagator) = (models.nearby(), models.propagator());
+    let mut given_up = 0;
     for literal in open {
-        match nearby.has_model(literal, &mut propagator) {
+        let answer = match given_up < GIVEN_UP {
+            true => nearby.has_model(literal, &mut propagator),
+            false => None,
+        };
+        given_up = if answer.is_none() { given_up + 1 } else { 0 };
+        match answer {
             Some(true) => {}
             Some(false) => impossible.push(literal),
             None => undecided.push(literal),

@@ -130,7 +130,15 @@ impl<'q> Behind<'q> {
 
     /// Whether two models may differ in a factor of two opposite cases, but in no other input, as
     /// far as propagation can tell: what one case makes of the other inputs suits the other case.
-    fn may_change_alone(&self, factor: usize, propagator: &mut Propagator) -> bool {
+    ///
+    /// `refuted` are literals that contradict each other. What contradicts one factor often
+    /// contradicts the next one, as where exactly one of many is true.
+    fn may_change_alone(
+        &self,
+        factor: usize,
+        propagator: &mut Propagator,
+        refuted: &mut Vec<Lit>,
+    ) -> bool {
         let [one, other] = *self.question.factors[factor] else { return true };
         if one != !other || propagator.value(one).is_some() {
             return true;
@@ -138,16 +146,26 @@ impl<'q> Behind<'q> {
         let known = propagator.trail().len();
         let mut suits = |case: Lit, other: Lit| {
             let is_possible = propagator.assume(case);
-            let implied: Vec<Lit> = propagator.trail()[known + 1..].to_vec();
-            propagator.undo(known);
-            let mut inputs =
-                implied.into_iter().filter(|literal| self.circuit.is_input(literal.var()));
-            let mut holds = |literal: Lit| {
-                propagator.value(literal).unwrap_or_else(|| propagator.assume(literal))
+            let is_made = |&literal: &Lit| {
+                literal == other || literal != case && propagator.value(literal) == Some(true)
             };
-            let suits = is_possible && holds(other) && inputs.all(holds);
+            if !is_possible || !refuted.is_empty() && refuted.iter().all(is_made) {
+                propagator.undo(known);
+                return false;
+            }
+            let implied = propagator.trail()[known + 1..].iter().copied();
+            let implied = implied.filter(|literal| self.circuit.is_input(literal.var()));
+            let assumed: Vec<Lit> = std::iter::once(other).chain(implied).collect();
             propagator.undo(known);
-            suits
+            let fails = assumed.iter().position(|&literal| {
+                !propagator.value(literal).unwrap_or_else(|| propagator.assume(literal))
+            });
+            propagator.undo(known);
+            if let Some(last) = fails {
+                *refuted = assumed;
+                refuted.truncate(last + 1);
+            }
+            fails.is_none()
         };
         suits(one, other) && suits(other, one)
     }
@@ -160,11 +178,11 @@ impl<'q> Behind<'q> {
         progress: &mut dyn Progress,
     ) {
         let most = self.question.cnf.literals().max(COPIED);
-        let mut factor = 0;
+        let (mut factor, mut refuted) = (0, Vec::new());
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, settings);
             while factor < self.found.len() && copies.literals < most {
-                if !self.may_change_alone(factor, &mut propagator) {
+                if !self.may_change_alone(factor, &mut propagator, &mut refuted) {
                     factor += 1;
                     continue;
                 }

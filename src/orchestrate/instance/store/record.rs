@@ -36,7 +36,7 @@ impl Chain {
         let digest = Sha256::new().chain_update(before).chain_update(body).finalize();
         let mut digits = [0; DIGITS];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(digest) {
-            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+            pair.copy_from_slice(&[byte >> 4, byte & 15].map(|half| HALVES[usize::from(half)]));
         }
         Self(digits)
     }
@@ -61,9 +61,8 @@ impl Chain {
     }
 }
 
-fn digit(half: u8) -> u8 {
-    if half < 10 { b'0' + half } else { b'a' + half - 10 }
-}
+/// The digits for half a byte.
+const HALVES: [u8; 16] = *b"0123456789abcdef";
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,14 +101,18 @@ impl<'l> ChainedLine<'l> {
 
     /// The chain in the line; `None` if the line does not end as records do.
     fn chain(&self) -> Option<Chain> {
-        let digits = self.tail.strip_prefix(OPENING)?.strip_suffix(CLOSING)?;
-        Chain::read(digits)
+        Chain::read(self.digits()?)
+    }
+
+    /// What is written in the place of the chain.
+    fn digits(&self) -> Option<&'l [u8]> {
+        self.tail.strip_prefix(OPENING)?.strip_suffix(CLOSING)
     }
 
     /// The chain of the line, if it continues this one.
     pub(super) fn following(&self, before: Option<&Chain>) -> Option<Chain> {
-        let chain = Chain::of(before, self.body);
-        (chain.ending()[..TAIL] == *self.tail).then_some(chain)
+        let digits = self.digits()?;
+        Some(Chain::of(before, self.body)).filter(|chain| chain.0 == *digits)
     }
 
     /// Whether the line continues this chain.
