@@ -3,6 +3,7 @@
 
 use super::checker::Checker;
 use crate::diagnostic::Diagnostics;
+use crate::tosca::value::Primitive;
 use crate::variability::inputs::{self, InputMode};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -27,15 +28,19 @@ impl Checker<'_, '_> {
         let Some(declared) = self.graph.template.variability.inputs else { return };
         let declared = declared.entries().chain(declared.items().flat_map(Node::entries));
         for (_, body) in declared.filter(|(_, body)| body.kind() == NodeKind::Mapping) {
-            let kind = body.get("type").and_then(Node::text);
-            let parts = ["key_schema", "entry_schema"].map(|part| body.get(part));
-            if kind == Some(NUMBER) {
-                parts.into_iter().flatten().for_each(|part| {
-                    self.schema_types(&[], part);
-                });
-            } else {
-                self.schema_types(&[], body);
-            }
+            self.input_schema(body);
+        }
+    }
+
+    /// Checks that the types of a schema exist. What is built in in version 1.3 is so in TOSCA 2.0 as
+    /// well.
+    fn input_schema(&self, schema: Node<'_>) {
+        let kind = schema.get("type").unwrap_or(schema).text();
+        if kind.is_some_and(|kind| kind == NUMBER || Primitive::from_name(kind).is_some()) {
+            let parts = ["key_schema", "entry_schema"].into_iter();
+            parts.filter_map(|part| schema.get(part)).for_each(|part| self.input_schema(part));
+        } else {
+            self.schema_types(&[], schema);
         }
     }
 }

@@ -191,7 +191,7 @@ impl<'a> Declaration<'a> {
     fn read_schema(&mut self, body: Node<'a>, diagnostics: &mut Diagnostics) {
         let mut found = Diagnostics::default();
         self.schema = Grammar::lenient(&mut found).typed_schema(body, &PARAMETER);
-        number_is_float(&mut self.schema);
+        as_in_conditions(&mut self.schema);
         let findings = check_schema(&self.schema, &NoDataTypes);
         for undecided in &findings.undecided {
             match undecided.reason {
@@ -316,13 +316,18 @@ fn of_input(found: Diagnostic) -> Diagnostic {
     }
 }
 
-/// Replaces the type name `number`, which expressions use for numbers, by that of floats.
-fn number_is_float(schema: &mut Schema<'_>) {
+/// Replaces the type name `number`, which expressions use for numbers, by that of floats. Types that
+/// are built in in version 1.3 only, such as `scalar-unit.size`, are so for inputs of TOSCA 2.0, too,
+/// since all of variability means the same in both versions.
+fn as_in_conditions(schema: &mut Schema<'_>) {
     if schema.type_name == "number" {
         schema.type_name = Primitive::Float.name();
     }
-    if let Some(entries) = schema.entry_schema.as_deref_mut() {
-        number_is_float(entries);
+    if schema.primitive().is_none() && Primitive::from_name(schema.type_name).is_some() {
+        schema.kind = None;
+    }
+    for part in [&mut schema.key_schema, &mut schema.entry_schema].into_iter().flatten() {
+        as_in_conditions(part);
     }
 }
 
