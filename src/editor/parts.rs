@@ -324,9 +324,29 @@ impl<'a> TypeScope<'_, 'a> {
             }
             (_, Owner::Value(_)) if is_here => part(MemberKind::Property),
             (_, Owner::Value(_)) => self.in_owners(&self.within(owner, Some(first)), behind),
+            (_, Owner::Type(_)) if is_here => {
+                let own = part(path.values());
+                let is_of_2_0 = path.bodies.iter().any(|body| v2_0::is_of(body.document()));
+                if is_of_2_0 || !own.parts.is_empty() {
+                    own
+                } else {
+                    self.of_capabilities(owner, path)
+                }
+            }
             _ if is_here => part(path.values()),
             _ => self.in_owners(&self.inner(owner, path.values(), first), behind),
         }
+    }
+
+    /// What a name means that a node does not have itself: in version 1.3, what one of its
+    /// capabilities has.
+    fn of_capabilities<'x>(&self, owner: &Owner<'x>, path: NamedPath<'_, '_>) -> WordMeaning<'x>
+    where
+        'a: 'x,
+    {
+        let names = self.names_of(owner, MemberKind::Capability).into_iter();
+        let all = names.map(|name| self.inner(owner, MemberKind::Capability, name));
+        self.in_owners(&all.fold(Owners::default(), Owners::and), path)
     }
 
     /// What a path of several steps means: through a capability that has the next step, else
@@ -371,11 +391,12 @@ impl<'a> TypeScope<'_, 'a> {
     where
         'a: 'x,
     {
-        if self.requirements(of, name).is_empty() {
-            return Vec::new();
-        }
         let assigned = bodies.iter().filter_map(|body| body.get("requirements"));
         let assigned: Vec<_> = assigned.flat_map(|all| entry(all, name)).collect();
+        // An undeclared one leads to its target all the same.
+        if assigned.is_empty() && self.requirements(of, name).is_empty() {
+            return Vec::new();
+        }
         let targets = assigned.iter().map(|it| self.targets(of, name, Some(*it)));
         let targets = targets.reduce(Owners::and).unwrap_or_else(|| self.targets(of, name, None));
         let capabilities = targets.all.iter().flat_map(|target| {
