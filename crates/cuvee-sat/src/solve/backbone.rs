@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::equivalence::Equivalences;
 use super::models::Models;
-use super::nearby::Nearby;
+use super::nearby::{self, Nearby};
 use super::propagator::Propagator;
 use super::random::Random;
 use super::walk::Samples;
@@ -122,9 +122,6 @@ fn drop_seen(samples: &mut Samples, open: &mut Vec<Lit>, models: &Models) {
     open.retain(|&literal| !samples.show_since(new, literal));
 }
 
-/// How many searches near a model may be given up in a row before none is tried any more.
-const GIVEN_UP: usize = 8;
-
 /// Splits literals into those that are true in no model, and those that a search near a model cannot
 /// decide. The others are left out.
 fn decided_nearby(open: Vec<Lit>, models: &mut Models) -> (Vec<Lit>, Vec<Lit>) {
@@ -133,13 +130,13 @@ fn decided_nearby(open: Vec<Lit>, models: &mut Models) -> (Vec<Lit>, Vec<Lit>) {
         return (impossible, open);
     }
     let (nearby, mut propagator) = (models.nearby(), models.propagator());
-    let mut given_up = 0;
+    let mut in_vain = 0;
     for literal in open {
-        let answer = match given_up < GIVEN_UP {
+        let answer = match in_vain < nearby::IN_VAIN {
             true => nearby.has_model(literal, &mut propagator),
             false => None,
         };
-        given_up = if answer.is_none() { given_up + 1 } else { 0 };
+        in_vain = if answer.is_none() { in_vain + 1 } else { 0 };
         match answer {
             Some(true) => {}
             Some(false) => impossible.push(literal),

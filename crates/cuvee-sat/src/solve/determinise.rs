@@ -44,6 +44,7 @@ use rustc_hash::FxHashSet;
 use super::gates::Gates;
 use super::lexicographic::lexicographic_minimum;
 use super::models::Models;
+use super::nearby;
 use super::propagate::Propagation;
 use super::solver::{Recorded, SatSolver};
 use super::{Interrupted, Objective, Problem, Solution, SolverSettings, solve};
@@ -209,9 +210,6 @@ fn determinise_beside(
     (!settings.limit.is_over()).then_some(determinised)
 }
 
-/// How many searches near a model may be in vain, one after the other, before no more are made.
-const IN_VAIN: usize = 8;
-
 /// Two copies of the clauses, which share the inputs and the variables known to follow from them.
 struct Twins {
     solver: Recorded,
@@ -350,7 +348,7 @@ fn undetermined_nearby(
     }
     let mut in_vain = 0;
     candidates.retain(|&var| {
-        if in_vain == IN_VAIN || settings.limit.is_over() {
+        if in_vain == nearby::IN_VAIN || settings.limit.is_over() {
             return true;
         }
         let differs = nearby.has_model(!as_is(var), &mut propagator);

@@ -24,6 +24,9 @@ const TRIED: u32 = 256;
 /// How many clauses are looked at for each literal that is tried, on average.
 const LOOKED: u32 = 256;
 
+/// How many searches near a model may be in vain, one after the other, before no more are made.
+pub(super) const IN_VAIN: usize = 8;
+
 /// Clauses, and a model of them.
 pub(super) struct Nearby<'c> {
     clauses: Vec<&'c [Lit]>,
