@@ -225,7 +225,7 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
-/// Converts every so manieth template of a directory, if it is valid, and back.
+/// Converts one of `every` templates of a directory, if it is valid, and back.
 fn there_and_back(directory: &str, every: usize) -> Outcome {
     let mut outcome = Outcome { count: 0, valid: 0, same: 0, wrong: Vec::new() };
     for path in templates(directory).into_iter().step_by(every) {
@@ -292,7 +292,7 @@ fn assert_all(directory: &str, least: usize) {
     assert_some(directory, 1, least);
 }
 
-/// As [`assert_all`], for every so manieth template.
+/// As [`assert_all`], for one of `every` templates.
 fn assert_some(directory: &str, every: usize, least: usize) {
     let Outcome { count, valid, same, wrong } = there_and_back(directory, every);
     println!("{directory}: {same} of {count}, {valid} of them valid");
