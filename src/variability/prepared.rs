@@ -14,8 +14,8 @@ use super::template::{
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::tosca::load::{Imported, Loaded};
-use crate::tosca::types::TypeHierarchy;
 use crate::tosca::types::scope::Links;
+use crate::tosca::types::{TypeHierarchy, Types};
 use cuvee_sat::formula::Formula;
 use cuvee_sat::progress::Progress;
 use cuvee_sat::solve::{Limit, SolverKind, SolverSettings};
@@ -438,18 +438,39 @@ pub(crate) fn checked<T>(
 
 /// The values of variability inputs; later layers win: presets, environment, files, single values.
 fn assigned<'l>(
-    loaded: &Loaded,
+    loaded: &'l Loaded,
     template: &ServiceTemplate<'l>,
     choice: &Choice,
     mode: InputMode,
     diagnostics: &mut Diagnostics,
 ) -> Inputs<'l> {
-    let declarations = Declarations::parse(template.variability.inputs, diagnostics);
+    let declared = template.variability.inputs;
+    let types = || data_types(loaded, template, choice);
+    let declarations = Declarations::parse_typed(declared, &types, diagnostics);
     let presets = VariabilityPresets::parse(template.variability.presets, diagnostics);
     let mut assignments = presets.assignments(&choice.chosen_presets(), diagnostics);
     assignments.extend(choice.assignments(loaded, &declarations, diagnostics));
     let values = inputs::assign(&declarations, assignments, mode, diagnostics);
     Inputs { declarations, values }
+}
+
+/// The data types that variability inputs may have: those of the template, and of what it imports
+/// whatever its inputs are.
+fn data_types<'l>(
+    loaded: &'l Loaded,
+    template: &ServiceTemplate<'_>,
+    choice: &Choice,
+) -> Option<Types<'l>> {
+    let imports = template.imports.iter();
+    let certain = imports.filter(|import| import.declared.conditional.conditions.is_none());
+    let certain = certain.map(|import| import.definition);
+    // Mistakes in imports are reported where all are read.
+    let imported = loaded.import(certain, false, &mut Diagnostics::default());
+    let files = [loaded.library(), &*imported.files, &[loaded.template()]].concat();
+    let whole = files.into_iter().map(|file| loaded.whole(file));
+    let documents = whole.collect::<Result<Vec<_>, _>>().ok()?;
+    let all = choice.beside_profiles(&documents, loaded.sources());
+    Some(Types::linked(all, &imported.links, &[]))
 }
 
 /// The conditions that explored variants have to fulfil, parsed.
@@ -463,11 +484,11 @@ fn wanted_conditions<'l>(
 
 /// Evaluates conditions that only depend on inputs, before there is a graph: returns the imports
 /// that may be present, and the violated rules between inputs.
-fn decided_by_inputs<'t, 'a>(
-    template: &'t ServiceTemplate<'a>,
-    inputs: &Inputs<'a>,
+fn decided_by_inputs<'t>(
+    template: &'t ServiceTemplate<'t>,
+    inputs: &Inputs<'t>,
     now: Option<&Clock>,
-) -> (Vec<&'t Import<'a>>, Diagnostics) {
+) -> (Vec<&'t Import<'t>>, Diagnostics) {
     let (nothing, no_types) = (Graph::empty(template), TypeHierarchy::default());
     let mut early = Evaluator::new(&nothing, &no_types, inputs, now);
     let wanted = template.imports.iter().filter(|import| is_wanted(import, &mut early)).collect();

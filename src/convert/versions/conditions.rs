@@ -4,37 +4,9 @@ use super::{Converter, call, inline_list, inline_map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
 use crate::tosca::v2_0;
+use crate::tosca::v2_0::clause::{ClauseArgument, ExpressionClause, OF_LENGTH, SAME, conjuncts};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
-
-/// The operators that both versions have by one name.
-const SAME: [&str; 7] = [
-    "equal",
-    "greater_than",
-    "greater_or_equal",
-    "less_than",
-    "less_or_equal",
-    "in_range",
-    "valid_values",
-];
-
-/// Operators about lengths, and what they compare a length by.
-const OF_LENGTH: [(&str, &str); 3] =
-    [("length", "equal"), ("min_length", "greater_or_equal"), ("max_length", "less_or_equal")];
-
-/// A clause of version 2.0: the function, what it is about, and what that is compared with.
-struct ExpressionClause<'a> {
-    /// The operator of version 1.3.
-    operator: &'static str,
-    subject: Node<'a>,
-    argument: ClauseArgument<'a>,
-}
-
-/// What a clause compares with.
-enum ClauseArgument<'a> {
-    Node(Node<'a>),
-    Pattern(String),
-}
 
 /// What a filter or a condition says of one name, with its clauses.
 type NamedClauses<'a> = Vec<(String, Vec<Out<'a>>)>;
@@ -50,14 +22,6 @@ fn all<'a>(mut conditions: Vec<Out<'a>>) -> Option<Out<'a>> {
         0 => None,
         1 => conditions.pop(),
         _ => Some(call("and", conditions)),
-    }
-}
-
-/// The conditions that an expression says all of.
-fn conjuncts(node: Node<'_>) -> Vec<Node<'_>> {
-    match v2_0::called(node) {
-        Some(("and", Some(arguments))) => arguments.items().flat_map(conjuncts).collect(),
-        _ => vec![node],
     }
 }
 
@@ -288,29 +252,6 @@ impl<'a> Converter<'_, 'a> {
         all(self.condition(clauses, &[target])?)
     }
 
-    /// The clause that an expression is, by its operator in version 1.3.
-    fn read_clause(node: Node<'a>) -> Option<ExpressionClause<'a>> {
-        let (name, arguments) = v2_0::called(node)?;
-        let arguments: Vec<_> = arguments?.items().collect();
-        let [subject, argument] = arguments[..] else { return None };
-        if name == "matches" {
-            let pattern = argument.as_str()?.strip_prefix("^(?:")?.strip_suffix(")$")?;
-            let argument = ClauseArgument::Pattern(pattern.to_owned());
-            return Some(ExpressionClause { operator: "pattern", subject, argument });
-        }
-        if let Some(("length", Some(of))) = v2_0::called(subject) {
-            let (operator, _) = OF_LENGTH.iter().find(|(_, compares)| *compares == name)?;
-            let subject = of.items().next().filter(|_| of.items().len() == 1)?;
-            return Some(ExpressionClause {
-                operator,
-                subject,
-                argument: ClauseArgument::Node(argument),
-            });
-        }
-        let operator = SAME.into_iter().find(|operator| *operator == name)?;
-        Some(ExpressionClause { operator, subject, argument: ClauseArgument::Node(argument) })
-    }
-
     /// A clause of version 1.3.
     fn write_clause(
         &mut self,
@@ -319,7 +260,7 @@ impl<'a> Converter<'_, 'a> {
     ) -> Option<Out<'a>> {
         let argument = match argument {
             ClauseArgument::Node(node) => self.value(node)?,
-            ClauseArgument::Pattern(pattern) => text(pattern),
+            ClauseArgument::Pattern(pattern) => text(pattern.to_owned()),
         };
         Some(inline_map(operator, argument))
     }
@@ -330,7 +271,7 @@ impl<'a> Converter<'_, 'a> {
         let mut items = Vec::new();
         let mut bounds = [None, None];
         for condition in conjuncts(node) {
-            let Some(clause) = Self::read_clause(condition) else {
+            let Some(clause) = ExpressionClause::read(condition) else {
                 self.lose_condition(condition);
                 continue;
             };
@@ -380,7 +321,7 @@ impl<'a> Converter<'_, 'a> {
         let mut properties: NamedClauses<'a> = Vec::new();
         let mut capabilities: Vec<(String, NamedClauses<'a>)> = Vec::new();
         for condition in conjuncts(node) {
-            let made = Self::read_clause(condition).and_then(|clause| {
+            let made = ExpressionClause::read(condition).and_then(|clause| {
                 let path = path_of(clause.subject, "get_property")?;
                 let rest = path.strip_prefix(base)?.to_vec();
                 Some((rest, self.write_clause(clause.operator, clause.argument)?))
@@ -438,7 +379,7 @@ impl<'a> Converter<'_, 'a> {
                 Some((target?, inline_map(name.to_owned(), inline_list(items))))
             }
             _ => {
-                let clause = Self::read_clause(node)?;
+                let clause = ExpressionClause::read(node)?;
                 let path = path_of(clause.subject, "get_attribute")?;
                 let [target, attribute] = path[..] else { return None };
                 let clause = self.write_clause(clause.operator, clause.argument)?;

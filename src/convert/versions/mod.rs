@@ -7,6 +7,7 @@
 
 mod conditions;
 mod functions;
+mod inputs;
 mod supplied;
 mod to_1_3;
 mod to_2_0;
@@ -600,6 +601,11 @@ impl<'t, 'a> Converter<'t, 'a> {
                 map(node, entries)
             }
         }
+    }
+
+    /// Converts what a word of the extension says.
+    fn extension(&mut self, word: &str, node: Node<'a>) -> Out<'a> {
+        if word == self.context.mark { self.variability(node) } else { Out::Source(node) }
     }
 
     /// Converts a property that a map of the extension wraps.

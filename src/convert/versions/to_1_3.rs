@@ -74,7 +74,8 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             None if self.is_extended && (self.context.is_word)(name) => {
-                made.put(key, name, Out::Source(value));
+                let value = self.extension(name, value);
+                made.put(key, name, value);
             }
             _ => self.lose(entry),
         }

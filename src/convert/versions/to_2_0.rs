@@ -51,7 +51,8 @@ impl<'a> Converter<'_, 'a> {
                 (_, None) => {}
             }
         } else if self.is_extended && (self.context.is_word)(name) {
-            made.put(key, name, Out::Source(value));
+            let value = self.extension(name, value);
+            made.put(key, name, value);
         } else if entity.kind == EntityKind::InterfaceType || holds_operations(entity) {
             self.operation(made, entry);
         } else {

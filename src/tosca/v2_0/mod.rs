@@ -5,6 +5,7 @@
 //! 1.3. So all other code reads one tree. The text stays as it was written, and what is written
 //! has the names that the author wrote.
 
+pub(crate) mod clause;
 pub(crate) mod function;
 pub(crate) mod grammar;
 mod told;

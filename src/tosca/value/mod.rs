@@ -56,7 +56,7 @@ pub use schema::{DataTypeView, DataTypes, PropertyDefinition, ScalarNumbers, Sch
 pub(crate) use timestamp::timestamp;
 pub use unit::Dimension;
 pub(crate) use unit::units;
-pub(crate) use validation::{UnitSize, in_base_unit};
+pub(crate) use validation::{UnitSize, in_base_unit, said_clauses};
 pub(crate) use version::{Version, is_version};
 
 use crate::diagnostic::{Cite, Code, Diagnostic};

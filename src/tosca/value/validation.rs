@@ -3,11 +3,13 @@
 
 use super::UndecidedReason;
 use super::check::{TypedSchema, ValueChecker};
+use super::clause::Clause;
 use super::datum::Datum;
 use super::unit::{Measure, decimal};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::function::function_in;
 use crate::tosca::v2_0;
+use crate::tosca::v2_0::clause::{ClauseArgument, ExpressionClause, conjuncts};
 use crate::tosca::v2_0::function::{FunctionOutcome, amount_and_unit, evaluate};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Node, write_flow};
@@ -70,6 +72,21 @@ impl<'t> ValueChecker<'t, '_> {
         let error = error.rule(Rule::new(&TOSCA_2_0, "9.10"));
         self.report(error.label(clause.span(), "the validation is declared here"));
     }
+}
+
+/// The clauses that a validation says all of, as far as it compares `$value` or its length with
+/// values.
+pub(crate) fn said_clauses(validation: Node<'_>) -> Vec<Clause<'_>> {
+    let clauses = conjuncts(validation).into_iter().filter_map(ExpressionClause::read);
+    let about_value =
+        clauses.filter(|clause| matches!(v2_0::called(clause.subject), Some(("value", None))));
+    let clauses = about_value.filter_map(|clause| match clause.argument {
+        ClauseArgument::Node(operand) if !v2_0::calls(operand) => {
+            Clause::new(clause.operator, operand, validation.span()).ok()
+        }
+        _ => None,
+    });
+    clauses.collect()
 }
 
 /// The value of a validation clause for `$value`.

@@ -1,20 +1,25 @@
 //! Reads the declarations in `variability.inputs`.
 
+use super::data_type::DeclarableTypes;
 use super::features::{FeatureKeyword, FeatureRule};
 use super::{listed, named, shape};
 use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest, did_you_mean};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::sensitive::{is_sensitive_name, said_sensitive};
 use crate::tosca::shape::PARAMETER;
+use crate::tosca::types::Types;
+use crate::tosca::types::schemas::Schemas;
+use crate::tosca::v2_0;
 use crate::tosca::value::{
-    Clause, NoDataTypes, Operator, Primitive, Schema, UndecidedReason, check_schema, check_value,
-    concealed, same,
+    Clause, DataTypes, NoDataTypes, Operator, Primitive, Schema, UndecidedReason, check_schema,
+    check_value, concealed, said_clauses, same,
 };
 use crate::variability::syntax::ExpressionOperator;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Node, NodeKind};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The id of a declared input: its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,8 +39,13 @@ pub(crate) struct Declaration<'a> {
     pub name: &'a str,
     /// The place of the name.
     pub span: Span,
-    /// The schema of its values.
+    /// The schema of its values. Instead of a data type that derives from a built-in one, it has what
+    /// that type says of values.
     pub schema: Schema<'a>,
+    /// The constraints of the schema, and the clauses that its validations say all of.
+    constraints: Vec<Clause<'a>>,
+    /// The data types that the schema names.
+    types: Option<Arc<Types<'a>>>,
     /// A description for people.
     pub description: Option<&'a str>,
     /// The value that it has if none is assigned; a map whose only key is an operator is an
@@ -66,11 +76,25 @@ pub(super) const KEYWORDS: [&str; 6] =
 /// Keynames that TOSCA defines for a parameter but that have no meaning here.
 pub(super) const TOLERATED: [&str; 4] = ["metadata", "required", "status", "schema"];
 
+/// What TOSCA 2.0 has instead of `constraints`, which inputs may have as well in both versions.
+const VALIDATION: &str = "validation";
+
 impl<'a> Declarations<'a> {
     /// Reads the node of `variability.inputs`: a map, or a list of maps with one entry each.
     ///
-    /// Errors are reported and the wrong parts left out; the rest is declared.
+    /// Errors are reported and the wrong parts left out; the rest is declared. Data types do not
+    /// restrict values.
     pub(crate) fn parse(node: Option<Node<'a>>, diagnostics: &mut Diagnostics) -> Self {
+        Self::parse_typed(node, &|| None, diagnostics)
+    }
+
+    /// The same, with the data types that `types` finds if a declaration names one.
+    pub(crate) fn parse_typed(
+        node: Option<Node<'a>>,
+        types: &dyn Fn() -> Option<Types<'a>>,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let types = DeclarableTypes::new(types);
         let mut declarations = Self::default();
         let mut bodies = Vec::new();
         for (name, key, body) in named(node, "a variability input", diagnostics) {
@@ -87,7 +111,7 @@ impl<'a> Declarations<'a> {
         // Rules are read in a second pass, because they may name inputs that are declared later.
         let mut inputs = std::mem::take(&mut declarations.inputs);
         for (declaration, body) in inputs.iter_mut().zip(bodies) {
-            declaration.read(body, &declarations, diagnostics);
+            declaration.read(body, &declarations, &types, diagnostics);
         }
         declarations.inputs = inputs;
         declarations
@@ -140,6 +164,8 @@ impl<'a> Declaration<'a> {
             name,
             span,
             schema: Schema::untyped(),
+            constraints: Vec::new(),
+            types: None,
             description: None,
             default: None,
             default_expression: None,
@@ -152,6 +178,7 @@ impl<'a> Declaration<'a> {
         &mut self,
         body: Node<'a>,
         declarations: &Declarations<'a>,
+        types: &DeclarableTypes<'_, 'a>,
         diagnostics: &mut Diagnostics,
     ) {
         if body.kind() != NodeKind::Mapping {
@@ -172,6 +199,7 @@ impl<'a> Declaration<'a> {
                 "default" => self.default = Some(value),
                 "default_expression" => self.default_expression = Some(value),
                 known if SCHEMA.contains(&known) || TOLERATED.contains(&known) => {}
+                VALIDATION if v2_0::is_of(body.document()) => {}
                 other => match FeatureKeyword::from_keyword(other) {
                     Some(keyword) => self.rules.push(FeatureRule::read(
                         keyword,
@@ -184,14 +212,20 @@ impl<'a> Declaration<'a> {
                 },
             }
         }
-        self.read_schema(body, diagnostics);
+        self.read_schema(body, types, diagnostics);
         self.check_default(diagnostics);
     }
 
-    fn read_schema(&mut self, body: Node<'a>, diagnostics: &mut Diagnostics) {
+    fn read_schema(
+        &mut self,
+        body: Node<'a>,
+        types: &DeclarableTypes<'_, 'a>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let mut found = Diagnostics::default();
         self.schema = Grammar::lenient(&mut found).typed_schema(body, &PARAMETER);
         as_in_conditions(&mut self.schema);
+        // What is wrong in the types that it names is reported where they are defined.
         let findings = check_schema(&self.schema, &NoDataTypes);
         for undecided in &findings.undecided {
             match undecided.reason {
@@ -205,6 +239,17 @@ impl<'a> Declaration<'a> {
         }
         let found = found.0.into_iter().chain(findings.diagnostics);
         diagnostics.0.extend(found.map(of_input));
+        self.types = types.inline(&mut self.schema);
+        let said = self.schema.validations.iter().flat_map(|clause| said_clauses(*clause));
+        self.constraints = self.schema.constraints.iter().cloned().chain(said).collect();
+    }
+
+    /// Asks with the data types that the schema names.
+    fn with_types<T>(&self, ask: impl FnOnce(&dyn DataTypes<'_>) -> T) -> T {
+        match &self.types {
+            Some(types) => ask(&Schemas::new(types)),
+            None => ask(&NoDataTypes),
+        }
     }
 
     /// Checks the default. A default of another type is only a warning, because templates declare
@@ -224,8 +269,8 @@ impl<'a> Declaration<'a> {
         }
     }
 
-    /// The primitive type of its values. `None` if no type is declared, or if it is a data type,
-    /// which does not restrict values here.
+    /// The primitive type of its values. `None` if no type is declared, or if it is a data type with
+    /// properties.
     pub(crate) fn primitive(&self) -> Option<Primitive> {
         Primitive::from_name(self.schema.type_name)
     }
@@ -237,7 +282,7 @@ impl<'a> Declaration<'a> {
 
     /// The constraints on its values beside their type.
     pub(crate) fn constraints(&self) -> &[Clause<'a>] {
-        &self.schema.constraints
+        &self.constraints
     }
 
     /// The values that a constraint clause lists, if any.
@@ -259,7 +304,7 @@ impl<'a> Declaration<'a> {
 
     /// Whether two of its values are equal. For sizes, `1 GB` equals `1000 MB`.
     pub(crate) fn equal(&self, a: &Value, b: &Value) -> bool {
-        same(a, b, &self.schema, &NoDataTypes)
+        self.with_types(|types| same(a, b, &self.schema, types))
     }
 
     /// The declared default if it is a value rather than an expression.
@@ -280,7 +325,7 @@ impl<'a> Declaration<'a> {
 
     /// The errors of a value: a wrong type, or else every constraint that it violates.
     pub(crate) fn problems(&self, value: &Value) -> Vec<InputMismatch> {
-        let found = check_value(value, &self.schema, &NoDataTypes).diagnostics;
+        let found = self.with_types(|types| check_value(value, &self.schema, types).diagnostics);
         let told = |found| if self.is_sensitive { concealed(&found) } else { found };
         found.into_iter().map(told).filter_map(InputMismatch::of).collect()
     }

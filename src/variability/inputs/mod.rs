@@ -5,6 +5,7 @@
 //! else missing.
 
 mod assignment;
+mod data_type;
 mod declaration;
 mod feature_ide;
 mod features;

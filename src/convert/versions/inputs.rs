@@ -1,0 +1,87 @@
+//! Converts variability inputs. All else of variability is the same in both versions.
+
+use super::{Converter, TargetVersion, key_text, list, map, named_key};
+use crate::tosca::Family;
+use crate::tosca::value::Primitive;
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+
+impl<'a> Converter<'_, 'a> {
+    /// Converts the variability of a topology.
+    pub(super) fn variability(&mut self, node: Node<'a>) -> Out<'a> {
+        let entries = node.entries().map(|(key, value)| {
+            let is_inputs = key.text() == Some("inputs");
+            let made = if is_inputs { self.inputs(value) } else { Out::Source(value) };
+            (OutKey::Source(key), made)
+        });
+        let entries = entries.collect();
+        map(node, entries)
+    }
+
+    /// Converts inputs by name, or a list of them.
+    fn inputs(&mut self, node: Node<'a>) -> Out<'a> {
+        if node.kind() == NodeKind::Sequence {
+            let items = node.items().map(|item| (Some(item), self.inputs(item)));
+            let items = items.collect();
+            return list(node, items);
+        }
+        let entries = node.entries().map(|(key, input)| {
+            let name = key.text().unwrap_or_default();
+            (OutKey::Source(key), self.below(name, |this| this.input(input)))
+        });
+        let entries = entries.collect();
+        map(node, entries)
+    }
+
+    /// Converts the declaration of an input, or a schema in it.
+    fn input(&mut self, node: Node<'a>) -> Out<'a> {
+        if node.kind() == NodeKind::Scalar {
+            return self.input_type(node);
+        }
+        let mut entries = Vec::new();
+        for (key, value) in node.entries() {
+            let name = key.text().unwrap_or_default();
+            let made = match name {
+                "type" => self.input_type(value),
+                "key_schema" | "entry_schema" => self.below(name, |this| this.input(value)),
+                "constraints" | "validation" if self.says_validation(node) => {
+                    // Both are written where the first of them stands.
+                    let is_known = |(key, _): &(OutKey<'_>, _)| key_text(key) == "constraints";
+                    if !entries.iter().any(is_known) {
+                        let constraints = self.input_constraints(node);
+                        entries.push((named_key(key, "constraints"), constraints));
+                    }
+                    continue;
+                }
+                _ => Out::Source(value),
+            };
+            entries.push((OutKey::Source(key), made));
+        }
+        map(node, entries)
+    }
+
+    /// Whether a declaration has a validation that version 1.3 does not know.
+    fn says_validation(&self, node: Node<'a>) -> bool {
+        self.to == TargetVersion::Simple && node.get("validation").is_some()
+    }
+
+    /// The constraints of a declaration, followed by those for its validation.
+    fn input_constraints(&mut self, node: Node<'a>) -> Out<'a> {
+        let is_range = node.get("type").and_then(Node::text) == Some("range");
+        let validation = node.get("validation");
+        let said = validation.and_then(|it| self.constraints_to_1_3(it, is_range));
+        let own = node.get("constraints").into_iter().flat_map(Node::items);
+        let mut items: Vec<_> = own.map(|item| (Some(item), Out::Source(item))).collect();
+        if let Some(Out::Seq { items: said, .. }) = said {
+            items.extend(said.to_vec());
+        }
+        Out::Seq { items: items.into(), like: None }
+    }
+
+    /// The name of the type of an input. What version 1.3 has built in is so at inputs of both.
+    fn input_type(&mut self, node: Node<'a>) -> Out<'a> {
+        match node.text().and_then(Primitive::from_name) {
+            Some(_) => Out::Source(node),
+            None => self.type_name(&[Family::Data], node),
+        }
+    }
+}
