@@ -7,13 +7,14 @@
 
 mod conditions;
 mod functions;
-mod inputs;
+mod parameters;
 mod supplied;
 mod to_1_3;
 mod to_2_0;
 
 pub(crate) use supplied::{is_supplied_file, supplied_document};
 
+use self::parameters::keyname_of_value;
 use super::loss::{Loss, LossKind, Losses};
 use super::patch::push_key;
 use crate::tosca::Family;
@@ -484,12 +485,23 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// Converts elements by name: a map, or a list of maps of one entry each.
     fn named(&mut self, node: Node<'a>, entity: &'static ElementGrammar) -> Out<'a> {
+        self.named_or_valued(node, entity, None)
+    }
+
+    /// As [`Self::named`], where values may stand in place of elements: `in_place` is the keyname of
+    /// a value.
+    fn named_or_valued(
+        &mut self,
+        node: Node<'a>,
+        entity: &'static ElementGrammar,
+        in_place: Option<&'static str>,
+    ) -> Out<'a> {
         match node.kind() {
             NodeKind::Scalar => Out::Source(node),
             NodeKind::Sequence => {
                 let items = node.items().enumerate().map(|(index, item)| {
                     let made = self.at(index, |this| match item.kind() {
-                        NodeKind::Mapping => this.named(item, entity),
+                        NodeKind::Mapping => this.named_or_valued(item, entity, in_place),
                         _ => Out::Source(item),
                     });
                     (Some(item), made)
@@ -502,7 +514,10 @@ impl<'t, 'a> Converter<'t, 'a> {
                 for (key, value) in node.entries() {
                     let around = self.name;
                     self.name = key.text().unwrap_or_default();
-                    let made = self.below(self.name, |this| this.one(key, value, entity));
+                    let made = self.below(self.name, |this| {
+                        let valued = in_place.and_then(|keyname| this.in_place(value, keyname));
+                        valued.or_else(|| this.one(key, value, entity))
+                    });
                     self.name = around;
                     entries.extend(made.map(|made| (OutKey::Source(key), made)));
                 }
@@ -558,7 +573,8 @@ impl<'t, 'a> Converter<'t, 'a> {
             KeynameContent::List => self.value(value),
             KeynameContent::One(below) => Some(self.element(value, below)),
             KeynameContent::Named(below) | KeynameContent::Listed(below) => {
-                Some(self.named(value, below))
+                let in_place = keyname_of_value(entity, field);
+                Some(self.named_or_valued(value, below, in_place))
             }
             KeynameContent::Items(below) => {
                 let items = value.items().enumerate();

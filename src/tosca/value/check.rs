@@ -460,16 +460,20 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     }
 
     fn assigned(&mut self, value: Datum<'t>, definition: &'t PropertyDefinition<'t>) {
-        let Some(schema) = definition.expected() else { return self.untyped(value) };
-        self.value(value, schema);
+        let expected = definition.expected();
+        match expected {
+            Some(schema) => self.value(value, schema),
+            None => self.untyped(value),
+        }
         let Some(fixed) = definition.value else { return };
         if v2_0::is_of(fixed.document()) {
             let name = definition.named.name;
-            let message = format!("the property `{name}` has a fixed value, and takes no other");
+            let message = format!("`{name}` has a fixed value, and takes no other");
             let error = Diagnostic::error(Code::InvalidValue, message).at(value.span());
             let error = error.rule(Rule::new(&TOSCA_2_0, "9.4")).help("leave it out");
             return self.report(error.label(fixed.span(), "the value is fixed here"));
         }
+        let Some(schema) = expected else { return };
         match self.same(value, fixed.into(), Some(schema)) {
             Truth::Yes => {}
             Truth::Unknown(reason) => self.undecided(value, reason, Some(schema)),

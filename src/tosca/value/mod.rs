@@ -50,6 +50,7 @@ pub use clause::{Clause, Operator};
 pub use datum::Datum;
 pub(crate) use kinds::ValueKinds;
 pub use primitive::Primitive;
+pub(crate) use read::defines_parameter;
 pub use rule::PropertyRule;
 pub(crate) use rule::RuleDemand;
 pub use schema::{DataTypeView, DataTypes, PropertyDefinition, ScalarNumbers, Schema};

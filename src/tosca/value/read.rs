@@ -32,6 +32,11 @@ impl<'a> PropertyDefinition<'a> {
     }
 }
 
+/// Whether a node defines a parameter: otherwise it is its value (section 3.6.14).
+pub(crate) fn defines_parameter(node: Node<'_>) -> bool {
+    is_definition(node, &Vocabulary::from(&PARAMETER))
+}
+
 /// Whether a map has keynames of a definition, one of which only TOSCA 2.0 has.
 fn is_definition(node: Node<'_>, known: &Vocabulary) -> bool {
     let validates = v2_0::is_of(node.document()) && node.get("validation").is_some();

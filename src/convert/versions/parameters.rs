@@ -1,11 +1,36 @@
-//! Converts variability inputs. All else of variability is the same in both versions.
+//! Converts parameters that are no plain definitions: those that are values, and variability inputs.
 
-use super::{Converter, TargetVersion, key_text, list, map, named_key};
+use super::{Converter, TargetVersion, inline_map, key_text, list, map, named_key};
 use crate::tosca::Family;
-use crate::tosca::value::Primitive;
+use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
+use crate::tosca::value::{Primitive, defines_parameter};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
+/// The keyname that says the value of a parameter where version 1.3 has the value in place of a
+/// definition. Templates may assign other inputs of operations, so that theirs are defaults.
+pub(super) fn keyname_of_value(entity: &ElementGrammar, field: &str) -> Option<&'static str> {
+    use EntityKind::{Interface, InterfaceType, Notification, Operation, ServiceTemplate};
+    match (entity.kind, field) {
+        (Interface | InterfaceType | Notification | Operation, "inputs") => Some("default"),
+        (ServiceTemplate, "outputs") => Some("value"),
+        _ => None,
+    }
+}
+
 impl<'a> Converter<'_, 'a> {
+    /// Converts a value in place of the definition of a parameter.
+    pub(super) fn in_place(&mut self, node: Node<'a>, keyname: &'static str) -> Option<Out<'a>> {
+        let is_value = |node: Node<'_>| !node.is_null() && !defines_parameter(node);
+        if is_value(node) {
+            // A short parameter of TOSCA 2.0 is fixed.
+            let keyname = if self.to == TargetVersion::Two { keyname } else { "value" };
+            return Some(inline_map(keyname, self.value(node)?));
+        }
+        let default = node.get("default").filter(|_| node.entries().len() == 1)?;
+        let is_short = keyname == "default" && self.to == TargetVersion::Simple;
+        if is_short && is_value(default) { self.value(default) } else { None }
+    }
+
     /// Converts the variability of a topology.
     pub(super) fn variability(&mut self, node: Node<'a>) -> Out<'a> {
         let entries = node.entries().map(|(key, value)| {
