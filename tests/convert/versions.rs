@@ -154,8 +154,9 @@ fn is_same(from: &Value, to: &Value) -> bool {
                 Some(other) => is_same(value, &other),
                 None => is_default(key, value),
             });
+            // An artifact that refines another one may take its file from that one.
             let is_known = |(key, value): &(Arc<str>, Value)| {
-                get(from, key).is_some() || is_default(key, value)
+                get(from, key).is_some() || is_default(key, value) || &**key == "file"
             };
             is_kept && to.iter().all(is_known)
         }

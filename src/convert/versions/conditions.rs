@@ -1,8 +1,9 @@
 //! Converts conditions: the clauses and filters of version 1.3, and the expressions of version 2.0.
 
-use super::{Converter, call, inline_list, inline_map, text};
+use super::{Converter, SelfScope, call, inline_list, inline_map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
+use crate::tosca::types::TypeId;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::clause::{ClauseArgument, ExpressionClause, OF_LENGTH, SAME, conjuncts};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
@@ -130,10 +131,12 @@ impl<'a> Converter<'_, 'a> {
         }
     }
 
-    /// The expression for a filter of version 1.3. Returns nothing where a part has none.
+    /// The expression for a filter of version 1.3 in an element. Returns nothing where a part has
+    /// none.
     pub(super) fn filter_to_2_0(
         &mut self,
         entity: &ElementGrammar,
+        element: Node<'a>,
         node: Node<'a>,
     ) -> Option<Out<'a>> {
         let base = Self::filtered(entity);
@@ -143,16 +146,10 @@ impl<'a> Converter<'_, 'a> {
                 "properties" => conditions.extend(self.filtered_properties(value, base)?),
                 "capabilities" => {
                     for (capability, filter) in pairs(value) {
-                        let name = capability.text()?;
-                        let file = self.file();
-                        // A type stands for whatever capability has it.
-                        let is_type =
-                            self.context.types.find_in(file, Family::Capability, name).is_some();
-                        if is_type
-                            || filter.entries().any(|(key, _)| key.text() != Some("properties"))
-                        {
+                        if filter.entries().any(|(key, _)| key.text() != Some("properties")) {
                             return None;
                         }
+                        let name = self.filtered_capability(entity, element, capability.text()?)?;
                         let path = [base, &["CAPABILITY", name]].concat();
                         let properties = filter.get("properties")?;
                         conditions.extend(self.filtered_properties(properties, &path)?);
@@ -162,6 +159,52 @@ impl<'a> Converter<'_, 'a> {
             }
         }
         all(conditions)
+    }
+
+    /// The capability that a filter names. A type stands for whatever capability has it.
+    fn filtered_capability(
+        &self,
+        entity: &ElementGrammar,
+        element: Node<'a>,
+        named: &'a str,
+    ) -> Option<&'a str> {
+        let types = self.context.types;
+        let Some(kind) = types.find_in(self.file(), Family::Capability, named) else {
+            return Some(named);
+        };
+        let capabilities = &types.effective(self.filtered_type(entity, element)?).capabilities;
+        let mut of_type = capabilities.iter().filter_map(|(name, part)| {
+            let own = part.definition.kind?;
+            let file = Some(own.document().file()).filter(|it| !it.is_built_in());
+            let own = types.find_in(file, Family::Capability, own.text()?)?;
+            types.chain(own).any(|id| id == kind).then_some(*name)
+        });
+        of_type.next().filter(|_| of_type.next().is_none())
+    }
+
+    /// The type of the nodes that the filter of an element is about.
+    fn filtered_type(&self, entity: &ElementGrammar, element: Node<'a>) -> Option<TypeId> {
+        let types = self.context.types;
+        let of_name = |node: Node<'a>| {
+            let file = Some(node.document().file()).filter(|it| !it.is_built_in());
+            types.find_in(file, Family::Node, node.text()?)
+        };
+        let named = match entity.kind {
+            EntityKind::NodeTemplate => element.get("type"),
+            EntityKind::Requirement => element
+                .get("node")
+                .or_else(|| self.of_parent()?.requirements.get(self.name)?.definition.node),
+            EntityKind::RequirementAssignment => element.get("node").or_else(|| {
+                let SelfScope::Node(id, _) = self.scope else { return None };
+                types.effective(id?).requirements.get(self.name)?.definition.node
+            }),
+            _ => element.get("node_type"),
+        };
+        let named = named?;
+        match self.template("node_templates", named.text()?) {
+            Some(template) => of_name(template.get("type")?),
+            None => of_name(named),
+        }
     }
 
     fn filtered_properties(&mut self, node: Node<'a>, base: &[&str]) -> Option<Vec<Out<'a>>> {

@@ -2,7 +2,9 @@
 
 use super::{Converter, SelfScope, TargetVersion, call, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
+use crate::tosca::Family;
 use crate::tosca::function::function_not_map;
+use crate::tosca::types::TypeId;
 use crate::tosca::v2_0;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
@@ -11,6 +13,15 @@ const OF_VALUES: [&str; 3] = ["concat", "join", "token"];
 
 /// The functions that only version 1.3 has.
 const OLD: [&str; 2] = ["get_operation_output", "get_nodes_of_type"];
+
+/// The relationship that leads to hosts.
+const HOSTED_ON: &str = "tosca.relationships.HostedOn";
+
+/// How many hosts a path leads over at most.
+const MOST_HOSTS: usize = 16;
+
+/// The type of a node, and its template.
+type ScopedNode<'a> = (Option<TypeId>, Option<Node<'a>>);
 
 impl<'a> Converter<'_, 'a> {
     /// Converts a value. Returns nothing where it has no counterpart.
@@ -94,12 +105,21 @@ impl<'a> Converter<'_, 'a> {
                 items.extend([(None, text("SELF")), (Some(*first), text(end))]);
                 SelfScope::None
             }
-            Some("HOST") => {
-                let why = "paths of TOSCA 2.0 do not lead to whatever host has a property";
-                self.report(LossKind::Lost, *first, "`HOST`", why);
-                items.push(own(first));
-                SelfScope::None
-            }
+            Some("HOST") => match self.host_with(rest.first().and_then(|it| it.text())) {
+                Some((requirements, host)) => {
+                    items.push((Some(*first), text("SELF")));
+                    items.extend(requirements.iter().flat_map(|name| {
+                        ["RELATIONSHIP", name, "TARGET"].map(|word| (None, text(word.to_owned())))
+                    }));
+                    host
+                }
+                None => {
+                    let why = "paths of TOSCA 2.0 do not lead to whatever host has a property";
+                    self.report(LossKind::Lost, *first, "`HOST`", why);
+                    items.push(own(first));
+                    SelfScope::None
+                }
+            },
             Some("SELF") => {
                 items.push(own(first));
                 self.scope
@@ -126,6 +146,66 @@ impl<'a> Converter<'_, 'a> {
         };
         items.extend(rest.iter().map(own));
         list(node, items)
+    }
+
+    /// The requirements that lead from `SELF` to the first host that has a property, attribute or
+    /// capability, and what that host is. Returns nothing where that is not certain.
+    fn host_with(&self, part: Option<&str>) -> Option<(Vec<&'a str>, SelfScope<'a>)> {
+        let part = part?;
+        let has = |(id, _): &ScopedNode<'a>| {
+            id.map(|id| self.context.types.effective(id)).is_some_and(|it| {
+                it.properties.contains_key(part)
+                    || it.attributes.contains_key(part)
+                    || it.capabilities.contains_key(part)
+            })
+        };
+        let SelfScope::Node(id, template) = self.scope else { return None };
+        let (mut node, mut path) = ((id, template), Vec::new());
+        while path.len() < MOST_HOSTS {
+            let (requirement, hosts) = self.hosts(node)?;
+            path.push(requirement);
+            match &hosts[..] {
+                [(id, template), ..] if hosts.iter().all(has) => {
+                    return Some((path, SelfScope::Node(*id, *template)));
+                }
+                [host] if host.0.is_some() => node = *host,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The requirement by which a node is hosted, if there is one only, and what may be its target:
+    /// alternative templates, or one type.
+    fn hosts(&self, (id, template): ScopedNode<'a>) -> Option<(&'a str, Vec<ScopedNode<'a>>)> {
+        let types = self.context.types;
+        let hosted_on = types.find_in(None, Family::Relationship, HOSTED_ON)?;
+        let defined = &types.effective(id?).requirements;
+        let mut hosting = defined.values().filter_map(|part| {
+            let relationship = part.definition.relationship?;
+            let file = Some(relationship.document().file()).filter(|it| !it.is_built_in());
+            let id = types.find_in(file, Family::Relationship, relationship.text()?)?;
+            types.chain(id).any(|id| id == hosted_on).then_some(&part.definition)
+        });
+        let definition = hosting.next().filter(|_| hosting.next().is_none())?;
+        let name = definition.named.name;
+        let assigned = template.and_then(|template| template.get("requirements"));
+        let assigned = assigned.into_iter().flat_map(Node::items).flat_map(Node::entries);
+        let assigned = assigned.filter(|(key, _)| key.text() == Some(name));
+        let targets = assigned.filter_map(|(_, body)| body.get("node").or(Some(body))?.as_str());
+        let templates = targets.map(|target| self.template("node_templates", target));
+        let templates: Vec<_> = templates.collect::<Option<_>>()?;
+        if !templates.is_empty() {
+            let nodes = templates.into_iter().map(|it| match self.template_scope(it) {
+                SelfScope::Node(id, template) => (id, template),
+                _ => (None, None),
+            });
+            return Some((name, nodes.collect()));
+        }
+        let node = definition.node?;
+        let file = Some(node.document().file()).filter(|it| !it.is_built_in());
+        let id = types.find_in(file, Family::Node, node.text()?);
+        Some((name, vec![(id, None)]))
     }
 
     /// The words that lead through a part of a node: a capability, or a requirement. An empty one
@@ -165,10 +245,8 @@ impl<'a> Converter<'_, 'a> {
             )
         };
         let definition = defined.map(|part| &part.definition);
-        let relationship =
-            of(crate::tosca::Family::Relationship, definition.and_then(|it| it.relationship));
-        let capability =
-            of(crate::tosca::Family::Capability, definition.and_then(|it| it.capability));
+        let relationship = of(Family::Relationship, definition.and_then(|it| it.relationship));
+        let capability = of(Family::Capability, definition.and_then(|it| it.capability));
         let says = |id| {
             let effective = types.effective(id);
             effective.properties.contains_key(property)
@@ -240,6 +318,10 @@ impl<'a> Converter<'_, 'a> {
     /// Converts a path of version 2.0 to one of version 1.3.
     pub(super) fn path_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let all: Vec<_> = node.items().collect();
+        if let Some(rest) = self.behind_hosts(&all) {
+            let rest = rest.iter().map(|item| (Some(*item), Out::Source(*item)));
+            return Some(list(node, std::iter::once((None, text("HOST"))).chain(rest).collect()));
+        }
         let word = |at: usize| all.get(at).and_then(|item| item.as_str());
         let is_first = |at: usize| all.get(at).and_then(|item| item.text()) == Some("0");
         // How many words in front have no counterpart, and what stands for them.
@@ -263,6 +345,9 @@ impl<'a> Converter<'_, 'a> {
                     at += 1;
                 }
                 match word(at)? {
+                    "TARGET" if matches!(word(at + 1), Some("RELATIONSHIP" | "CAPABILITY")) => {
+                        return None;
+                    }
                     "TARGET" | "CAPABILITY" if all.get(at + 1).is_some() => at += 1,
                     "SOURCE" | "ALL" => return None,
                     _ => {}
@@ -274,6 +359,31 @@ impl<'a> Converter<'_, 'a> {
         let rest = all.get(at..).filter(|rest| !rest.is_empty())?;
         items.extend(rest.iter().map(|item| (Some(*item), Out::Source(*item))));
         Some(list(node, items))
+    }
+
+    /// The end of a path of version 2.0 that leads over several hosts, or to a capability of one, if
+    /// `HOST` of version 1.3 leads there.
+    fn behind_hosts<'p>(&self, path: &'p [Node<'a>]) -> Option<&'p [Node<'a>]> {
+        let is = |node: &Node<'a>, word: &str| node.as_str() == Some(word);
+        let (first, mut rest) = path.split_first()?;
+        let mut requirements = Vec::new();
+        while let [step, requirement, more @ ..] = rest
+            && is(step, "RELATIONSHIP")
+        {
+            let more = match more {
+                [index, more @ ..] if index.text() == Some("0") => more,
+                more => more,
+            };
+            requirements.push(requirement.text()?);
+            rest = more.split_first().filter(|(end, _)| is(end, "TARGET"))?.1;
+        }
+        let of_capability = rest.split_first().filter(|(step, _)| is(step, "CAPABILITY"));
+        rest = of_capability.map_or(rest, |(_, rest)| rest);
+        let (part, _) = rest.split_first()?;
+        let is_longer = requirements.len() + usize::from(of_capability.is_some()) > 1;
+        let leads = is(first, "SELF") && is_longer && !requirements.is_empty();
+        let (hosts, _) = self.host_with(part.text()).filter(|_| leads)?;
+        (hosts == requirements).then_some(rest)
     }
 
     /// The value of a property or an attribute at a path.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::import::is_profile;
-use crate::tosca::types::{Occurrences, profile};
+use crate::tosca::types::{ArtifactDefinition, Occurrences, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::value::Primitive;
@@ -53,7 +53,7 @@ impl<'a> Converter<'_, 'a> {
         } else if self.is_extended && (self.context.is_word)(name) {
             let value = self.extension(name, value);
             made.put(key, name, value);
-        } else if entity.kind == EntityKind::InterfaceType || holds_operations(entity) {
+        } else if holds_operations(entity, name) {
             self.operation(made, entry);
         } else {
             self.keep(made, entry);
@@ -178,10 +178,12 @@ impl<'a> Converter<'_, 'a> {
                 let capability = self.type_name(&[Family::Capability], value);
                 made.put(key, name, capability);
             }
-            (_, "node_filter" | "substitution_filter") => match self.filter_to_2_0(entity, value) {
-                Some(filter) => made.put(key, name, filter),
-                None => self.keep(made, entry),
-            },
+            (_, "node_filter" | "substitution_filter") => {
+                match self.filter_to_2_0(entity, made.node, value) {
+                    Some(filter) => made.put(key, name, filter),
+                    None => self.keep(made, entry),
+                }
+            }
             (EntityKind::Artifact, "version") if made.node.get("artifact_version").is_none() => {
                 made.put(key, "artifact_version", Out::Source(value));
             }
@@ -208,6 +210,9 @@ impl<'a> Converter<'_, 'a> {
                 Some(filter) => made.put(key, name, filter),
                 None => self.keep(made, entry),
             },
+            (EntityKind::Step, "on_success" | "on_failure") if value.as_str().is_some() => {
+                made.put(key, name, inline_list(vec![Out::Source(value)]));
+            }
             (EntityKind::Trigger, "event_type") => made.put(key, "event", Out::Source(value)),
             (EntityKind::Trigger, "condition") => {
                 match self.trigger_condition_to_2_0(made.node, value) {
@@ -274,10 +279,7 @@ impl<'a> Converter<'_, 'a> {
             EntityKind::Interface if !made.has("type") => self.supply_interface_type(made),
             EntityKind::RelationshipTemplate if !made.has("type") => self.supply_copied_type(made),
             EntityKind::Step if !made.has("target") => self.supply_target(made),
-            EntityKind::Artifact if !made.has("type") => {
-                let kind = self.artifact_type(made.node, self.name);
-                made.supply("type", text(kind));
-            }
+            EntityKind::Artifact => self.finish_artifact(made),
             EntityKind::Property
             | EntityKind::Parameter
             | EntityKind::Schema
@@ -439,22 +441,43 @@ impl<'a> Converter<'_, 'a> {
         copied.get("type")
     }
 
+    fn finish_artifact(&mut self, made: &mut Made<'a>) {
+        if !made.has("type") {
+            let kind = self.artifact_type(made.node, self.name);
+            made.supply("type", text(kind));
+        }
+        // Names of files have their meaning beside the file that says them.
+        let inherited = self.inherited_artifact(made.node, self.name, |artifact| artifact.file);
+        let inherited =
+            inherited.filter(|file| std::ptr::eq(file.document(), made.node.document()));
+        if let Some(file) = inherited.filter(|_| !made.has("file")) {
+            let why = "an artifact of TOSCA 2.0 has to have one";
+            self.report(LossKind::Supplied, made.node, "the file of an artifact", why);
+            made.supply("file", Out::Source(file));
+        }
+    }
+
+    /// What the node type says of its artifact of this name elsewhere than at a node.
+    fn inherited_artifact(
+        &self,
+        at: Node<'a>,
+        name: &str,
+        said: impl Fn(&ArtifactDefinition<'a>) -> Option<Node<'a>>,
+    ) -> Option<Node<'a>> {
+        let SelfScope::Node(Some(id), _) = self.scope else { return None };
+        let said = said(&self.context.types.effective(id).artifacts.get(name)?.definition)?;
+        let is_here = std::ptr::eq(said.document(), at.document())
+            && (at.span().start..at.span().end).contains(&said.span().start);
+        (!is_here).then_some(said)
+    }
+
     /// The type of an artifact that names none: that of the node type's artifact of this name, or
     /// else the one of all files.
     fn artifact_type(&mut self, at: Node<'a>, name: &str) -> String {
-        if let SelfScope::Node(Some(id), _) = self.scope {
-            let part = self.context.types.effective(id).artifacts.get(name).cloned();
-            let kind = part.and_then(|part| part.definition.kind);
-            if let Some(kind) = kind.filter(|kind| {
-                !std::ptr::eq(kind.document(), at.document())
-                    || kind.span().start < at.span().start
-                    || kind.span().start >= at.span().end
-            }) {
-                let name = kind.text().unwrap_or_default();
-                return self
-                    .called(&[Family::Artifact], name, kind)
-                    .unwrap_or_else(|| name.to_owned());
-            }
+        if let Some(kind) = self.inherited_artifact(at, name, |artifact| artifact.kind) {
+            let name = kind.text().unwrap_or_default();
+            let called = self.called(&[Family::Artifact], name, kind);
+            return called.unwrap_or_else(|| name.to_owned());
         }
         self.report(
             LossKind::Supplied,
@@ -747,9 +770,10 @@ impl<'a> Converter<'_, 'a> {
     }
 }
 
-/// Whether operations may stand beside the keynames of an element in version 1.3.
-fn holds_operations(entity: &ElementGrammar) -> bool {
-    matches!(entity.kind, EntityKind::Interface | EntityKind::InterfaceAssignment)
+/// Whether operations may stand beside the keynames of an element in version 1.3, and this is one.
+fn holds_operations(entity: &ElementGrammar, name: &str) -> bool {
+    use EntityKind::{Interface, InterfaceAssignment, InterfaceType};
+    name != "type" && matches!(entity.kind, Interface | InterfaceAssignment | InterfaceType)
 }
 
 /// Whether what is gone from an element has a place in its metadata by its own name.

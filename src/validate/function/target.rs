@@ -64,7 +64,12 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let message =
                     format!("a path of TOSCA 2.0 starts at a name or at `SELF`, not at `{word}`");
                 let error = Diagnostic::error(Code::InvalidFunction, message).at(name.at.span());
-                let help = format!("write `[SELF, {word}, …]` in a relationship");
+                let help = match word {
+                    "HOST" => {
+                        "write the way to the host: `[SELF, RELATIONSHIP, host, TARGET, …]`".into()
+                    }
+                    _ => format!("write `[SELF, {word}, …]` in a relationship"),
+                };
                 return Err(error.section("4.1").help(help));
             }
         }
