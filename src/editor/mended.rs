@@ -6,6 +6,7 @@ use cuvee_text::answer::Failure;
 use cuvee_text::overlay::OverlayFiles;
 use cuvee_text::source::{FileSystem, SourceMap, Span};
 use cuvee_text::yaml::{self, Limits, Repaired, repair};
+use memchr::{memchr, memrchr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -221,9 +222,10 @@ impl MendedFile {
             .fold(offset, |at, edit| (at + edit.replacement.len()).saturating_sub(edit.range.len()))
     }
 
+    /// The line with a byte of the typed text, which may be one of several of a character.
     fn line_around(&self, at: usize) -> std::ops::Range<usize> {
-        let (before, behind) = self.typed.split_at(at.min(self.typed.len()));
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        start..before.len() + behind.find('\n').unwrap_or(behind.len())
+        let (before, behind) = self.typed.as_bytes().split_at(at.min(self.typed.len()));
+        let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+        start..before.len() + memchr(b'\n', behind).unwrap_or(behind.len())
     }
 }

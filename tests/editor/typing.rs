@@ -210,3 +210,19 @@ fn examples_are_typed_and_edited() {
     );
     client.shut_down();
 }
+
+/// A line that cannot be repaired may end with a character of several bytes.
+#[test]
+fn a_broken_line_ends_with_any_character() {
+    let folder = tempdir().unwrap();
+    let mut client = Client::new(folder.path());
+    let head = "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n    a: {type: Nowhere}\n";
+    for (number, end) in ["} ä", "} ä\n", "} \u{1F375}", "ä: - ä"].into_iter().enumerate() {
+        let name = format!("t{number}.yaml");
+        client.open(&name, &format!("{head}    {end}"));
+        let found = lines(&client.published(&name, 1));
+        assert!(found.iter().any(|line| line.contains("Nowhere")), "{end}: {found:?}");
+        assert!(found.iter().any(|line| line.contains("syntax")), "{end}: {found:?}");
+    }
+    client.shut_down();
+}
