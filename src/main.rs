@@ -21,6 +21,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    cli::pages::begin_small();
     cli::output::refuse_large_files();
     let arguments = CommandLine::from_command_line()
         .unwrap_or_else(|(error, format)| misuse::exit(&error, format));

@@ -29,6 +29,8 @@ pub(crate) mod misuse;
 pub(crate) mod options;
 pub(crate) mod output;
 pub(crate) mod packaging;
+#[cfg(target_os = "linux")]
+pub(crate) mod pages;
 pub(crate) mod plan;
 mod plugin;
 mod progress;
