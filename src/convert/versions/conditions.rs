@@ -174,9 +174,7 @@ impl<'a> Converter<'_, 'a> {
         };
         let capabilities = &types.effective(self.filtered_type(entity, element)?).capabilities;
         let mut of_type = capabilities.iter().filter_map(|(name, part)| {
-            let own = part.definition.kind?;
-            let file = Some(own.document().file()).filter(|it| !it.is_built_in());
-            let own = types.find_in(file, Family::Capability, own.text()?)?;
+            let own = self.named_type(Family::Capability, part.definition.kind?)?;
             types.chain(own).any(|id| id == kind).then_some(*name)
         });
         of_type.next().filter(|_| of_type.next().is_none())
@@ -184,11 +182,6 @@ impl<'a> Converter<'_, 'a> {
 
     /// The type of the nodes that the filter of an element is about.
     fn filtered_type(&self, entity: &ElementGrammar, element: Node<'a>) -> Option<TypeId> {
-        let types = self.context.types;
-        let of_name = |node: Node<'a>| {
-            let file = Some(node.document().file()).filter(|it| !it.is_built_in());
-            types.find_in(file, Family::Node, node.text()?)
-        };
         let named = match entity.kind {
             EntityKind::NodeTemplate => element.get("type"),
             EntityKind::Requirement => element
@@ -196,15 +189,16 @@ impl<'a> Converter<'_, 'a> {
                 .or_else(|| self.of_parent()?.requirements.get(self.name)?.definition.node),
             EntityKind::RequirementAssignment => element.get("node").or_else(|| {
                 let SelfScope::Node(id, _) = self.scope else { return None };
-                types.effective(id?).requirements.get(self.name)?.definition.node
+                self.context.types.effective(id?).requirements.get(self.name)?.definition.node
             }),
             _ => element.get("node_type"),
         };
-        let named = named?;
-        match self.template("node_templates", named.text()?) {
-            Some(template) => of_name(template.get("type")?),
-            None => of_name(named),
-        }
+        let template = self.template("node_templates", named?.text()?);
+        let kind = match template {
+            Some(template) => template.get("type"),
+            None => named,
+        };
+        self.named_type(Family::Node, kind?)
     }
 
     fn filtered_properties(&mut self, node: Node<'a>, base: &[&str]) -> Option<Vec<Out<'a>>> {

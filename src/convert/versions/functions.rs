@@ -182,9 +182,7 @@ impl<'a> Converter<'_, 'a> {
         let hosted_on = types.find_in(None, Family::Relationship, HOSTED_ON)?;
         let defined = &types.effective(id?).requirements;
         let mut hosting = defined.values().filter_map(|part| {
-            let relationship = part.definition.relationship?;
-            let file = Some(relationship.document().file()).filter(|it| !it.is_built_in());
-            let id = types.find_in(file, Family::Relationship, relationship.text()?)?;
+            let id = self.named_type(Family::Relationship, part.definition.relationship?)?;
             types.chain(id).any(|id| id == hosted_on).then_some(&part.definition)
         });
         let definition = hosting.next().filter(|_| hosting.next().is_none())?;
@@ -202,10 +200,7 @@ impl<'a> Converter<'_, 'a> {
             });
             return Some((name, nodes.collect()));
         }
-        let node = definition.node?;
-        let file = Some(node.document().file()).filter(|it| !it.is_built_in());
-        let id = types.find_in(file, Family::Node, node.text()?);
-        Some((name, vec![(id, None)]))
+        Some((name, vec![(self.named_type(Family::Node, definition.node?), None)]))
     }
 
     /// The words that lead through a part of a node: a capability, or a requirement. An empty one
@@ -236,17 +231,11 @@ impl<'a> Converter<'_, 'a> {
         if defined.is_none() && has("requirements").is_none() {
             return None;
         }
-        let of = |family, kind: Option<Node<'a>>| {
-            let kind = kind?;
-            types.find_in(
-                Some(kind.span().file).filter(|it| !it.is_built_in()),
-                family,
-                kind.text()?,
-            )
-        };
         let definition = defined.map(|part| &part.definition);
-        let relationship = of(Family::Relationship, definition.and_then(|it| it.relationship));
-        let capability = of(Family::Capability, definition.and_then(|it| it.capability));
+        let relationship = definition.and_then(|it| it.relationship);
+        let relationship = relationship.and_then(|it| self.named_type(Family::Relationship, it));
+        let capability = definition.and_then(|it| it.capability);
+        let capability = capability.and_then(|it| self.named_type(Family::Capability, it));
         let says = |id| {
             let effective = types.effective(id);
             effective.properties.contains_key(property)

@@ -375,6 +375,12 @@ impl<'t, 'a> Converter<'t, 'a> {
         Some(self.root.document().file()).filter(|file| !file.is_built_in())
     }
 
+    /// The type that a name means where it stands.
+    fn named_type(&self, family: Family, name: Node<'a>) -> Option<TypeId> {
+        let file = Some(name.document().file()).filter(|file| !file.is_built_in());
+        self.context.types.find_in(file, family, name.text()?)
+    }
+
     /// Reports a part without an exact counterpart, at the current path.
     fn report(&mut self, kind: LossKind, at: Node<'_>, construct: &str, why: &str) {
         let span = Some(at.span()).filter(|span: &Span| !span.file.is_built_in());
