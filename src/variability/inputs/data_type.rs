@@ -42,7 +42,11 @@ fn parts<'s, 'a>(schema: &'s Schema<'a>) -> impl Iterator<Item = &'s Schema<'a>>
     [&schema.key_schema, &schema.entry_schema].into_iter().filter_map(|part| part.as_deref())
 }
 
+/// Replaces the types that a declaration names, in its schema and those in it. What it takes from
+/// them keeps its names, since a data type may be one of lists of itself.
 fn inline<'a>(schema: &mut Schema<'a>, types: &Schemas<'_, 'a>) {
+    let parts = [&mut schema.key_schema, &mut schema.entry_schema].into_iter().flatten();
+    parts.for_each(|part| inline(part, types));
     if let Some(data_type) = types.data_type_in(schema.file(), schema.type_name)
         && let Some(base) = data_type.base.filter(|_| data_type.units.is_empty())
     {
@@ -57,6 +61,4 @@ fn inline<'a>(schema: &mut Schema<'a>, types: &Schemas<'_, 'a>) {
         inherited(&mut schema.key_schema, data_type.key_schema);
         inherited(&mut schema.entry_schema, data_type.entry_schema);
     }
-    let parts = [&mut schema.key_schema, &mut schema.entry_schema].into_iter().flatten();
-    parts.for_each(|part| inline(part, types));
 }

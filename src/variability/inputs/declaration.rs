@@ -76,7 +76,7 @@ pub(super) const KEYWORDS: [&str; 6] =
 /// Keynames that TOSCA defines for a parameter but that have no meaning here.
 pub(super) const TOLERATED: [&str; 4] = ["metadata", "required", "status", "schema"];
 
-/// What TOSCA 2.0 has instead of `constraints`, which inputs may have as well in both versions.
+/// The keyname of TOSCA 2.0 for a condition on values. Inputs may have `constraints` in both versions.
 const VALIDATION: &str = "validation";
 
 impl<'a> Declarations<'a> {
