@@ -14,9 +14,6 @@ const OF_VALUES: [&str; 3] = ["concat", "join", "token"];
 /// The functions that only version 1.3 has.
 const OLD: [&str; 2] = ["get_operation_output", "get_nodes_of_type"];
 
-/// The relationship that leads to hosts.
-const HOSTED_ON: &str = "tosca.relationships.HostedOn";
-
 /// How many hosts a path leads over at most.
 const MOST_HOSTS: usize = 16;
 
@@ -179,11 +176,10 @@ impl<'a> Converter<'_, 'a> {
     /// alternative templates, or one type.
     fn hosts(&self, (id, template): ScopedNode<'a>) -> Option<(&'a str, Vec<ScopedNode<'a>>)> {
         let types = self.context.types;
-        let hosted_on = types.find_in(None, Family::Relationship, HOSTED_ON)?;
         let defined = &types.effective(id?).requirements;
         let mut hosting = defined.values().filter_map(|part| {
             let id = self.named_type(Family::Relationship, part.definition.relationship?)?;
-            types.chain(id).any(|id| id == hosted_on).then_some(&part.definition)
+            types.is_hosting(id).then_some(&part.definition)
         });
         let definition = hosting.next().filter(|_| hosting.next().is_none())?;
         let name = definition.named.name;
@@ -370,8 +366,10 @@ impl<'a> Converter<'_, 'a> {
         rest = of_capability.map_or(rest, |(_, rest)| rest);
         let (part, _) = rest.split_first()?;
         let is_longer = requirements.len() + usize::from(of_capability.is_some()) > 1;
-        let leads = is(first, "SELF") && is_longer && !requirements.is_empty();
-        let (hosts, _) = self.host_with(part.text()).filter(|_| leads)?;
+        if !is(first, "SELF") || !is_longer || requirements.is_empty() {
+            return None;
+        }
+        let (hosts, _) = self.host_with(part.text())?;
         (hosts == requirements).then_some(rest)
     }
 

@@ -328,6 +328,11 @@ impl<'a> Types<'a> {
         self.hierarchy.primitive(data)
     }
 
+    /// Whether a relationship type is one of hosting.
+    pub(crate) fn is_hosting(&self, relationship: TypeId) -> bool {
+        self.hierarchy.leads_to_host(relationship)
+    }
+
     /// Whether the types are the same, or `one` derives from `ancestor`.
     pub fn derives(&self, one: TypeRef, ancestor: TypeRef) -> bool {
         self.hierarchy.derives(one, ancestor)

@@ -128,12 +128,15 @@ impl<'a> TypeHierarchy<'a> {
         self.is_hosting_type(self.meaning(Family::Relationship, relationship))
     }
 
+    /// Whether a relationship type is one of hosting.
+    pub(super) fn leads_to_host(&self, relationship: TypeId) -> bool {
+        let hosted_on = self.role(Family::Relationship, HOSTED_ON);
+        self.ancestors(relationship).any(|one| Some(one) == hosted_on)
+    }
+
     fn is_hosting_type(&self, relationship: Meaning<'_>) -> Option<bool> {
         match relationship {
-            Meaning::Type(id) => {
-                let hosted_on = self.role(Family::Relationship, HOSTED_ON);
-                Some(self.ancestors(id).any(|one| Some(one) == hosted_on))
-            }
+            Meaning::Type(id) => Some(self.leads_to_host(id)),
             // Every name in the namespace of the profile belongs to some version of the profile.
             Meaning::Unknown(name) if name.starts_with(RELATIONSHIPS) => Some(false),
             Meaning::Unknown(name) => {
