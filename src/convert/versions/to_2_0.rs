@@ -7,7 +7,7 @@ use super::{
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::import::is_profile;
-use crate::tosca::types::{ArtifactDefinition, Occurrences, profile};
+use crate::tosca::types::{ArtifactDefinition, Occurrences, TypeId, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::value::Primitive;
@@ -142,12 +142,65 @@ impl<'a> Converter<'_, 'a> {
                     made.kept.push((OutKey::Source(key), Out::Source(value)));
                 }
             }
+            (
+                EntityKind::Capability | EntityKind::CapabilityAssignment,
+                "properties" | "attributes",
+            ) => {
+                return self.members_to_2_0(made, entry);
+            }
             (_, "status" | "external-schema") if has_metadata_for(entity) => {
                 made.metadata.push((OutKey::Source(key), Out::Source(value)));
             }
             _ => return false,
         }
         true
+    }
+
+    /// Keeps the properties and attributes of a capability that its type does not have, and those
+    /// that are assigned. Returns false where the type has them all.
+    fn members_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
+        let Some(id) = self.capability_type(made.node) else { return false };
+        let effective = self.context.types.effective(id);
+        // Attributes reflect properties.
+        let has = |key: &str| {
+            effective.properties.contains_key(key)
+                || name == "attributes" && effective.attributes.contains_key(key)
+        };
+        let is_added = |key: &str| !effective.is_open && !has(key);
+        let added = value.entries().filter(|(key, _)| key.text().is_some_and(is_added));
+        let added: Vec<_> = added.collect();
+        if added.is_empty() {
+            return false;
+        }
+        for (key, _) in &added {
+            let construct = format!("`{}`", key.text().unwrap_or_default());
+            let why = "a capability of TOSCA 2.0 has what its type defines, and nothing else";
+            self.report(LossKind::KeptAsExtension, *key, &construct, why);
+        }
+        let keyname = entity.keynames.iter().find(|keyname| keyname.field == name);
+        let mut own = match keyname.and_then(|it| self.content(entity, name, &it.holds, value)) {
+            Some(Out::Map { entries, .. }) => entries.to_vec(),
+            _ => super::sources(value),
+        };
+        own.retain(|(key, _)| !is_added(super::key_text(key)));
+        let kept = added.into_iter().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+        put_split(made, key, value, own, kept.collect());
+        true
+    }
+
+    /// The type of the capability that is converted, a definition or an assignment.
+    fn capability_type(&self, node: Node<'a>) -> Option<TypeId> {
+        let inherited = || match self.own_type {
+            Some(_) => self.of_parent(),
+            None => match self.scope {
+                SelfScope::Node(Some(id), _) => Some(self.context.types.effective(id)),
+                _ => None,
+            },
+        };
+        let name =
+            node.get("type").or_else(|| inherited()?.capabilities.get(self.name)?.definition.kind);
+        self.named_type(Family::Capability, name?)
     }
 
     /// Entries of templates.
