@@ -35,7 +35,15 @@ pub(super) struct Exclusions {
 
 impl Exclusions {
     pub(super) fn new(solver: &Recorded) -> Self {
-        Self { propagator: Propagator::new(solver), effort: 0 }
+        Self::of(Propagator::new(solver))
+    }
+
+    pub(super) fn of(propagator: Propagator) -> Self {
+        Self { propagator, effort: 0 }
+    }
+
+    pub(super) fn propagator(&mut self) -> &mut Propagator {
+        &mut self.propagator
     }
 
     /// The literals that follow from a literal. Empty where the literal contradicts the clauses, or
@@ -111,6 +119,15 @@ impl Exclusions {
             }
         }
         self.effort = 0;
+        groups
+    }
+
+    /// Finds groups of at least `width` literals. Propagation shows that exactly one literal of a
+    /// group is false in any model.
+    pub(super) fn exact_groups(&mut self, literals: &[Lit], width: usize) -> Vec<Vec<Lit>> {
+        let positions = literals.iter().copied().zip(0..).collect();
+        let mut groups = self.wide_groups(literals, &positions, width);
+        groups.retain(|group| self.propagator.contradiction(group).is_some());
         groups
     }
 
@@ -260,16 +277,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn of_a_wide_group_at_most_one_is_false(clauses in clauses(VARS, 1..24)) {
+        fn of_a_group_at_most_one_or_exactly_one_is_false(clauses in clauses(VARS, 1..24)) {
             let mut solver = Recorded::new(SolverKind::default().start());
             (0..VARS).for_each(|_| _ = solver.new_var());
             clauses.iter().for_each(|clause| solver.add_clause(clause));
             let literals: Vec<_> = (0..VARS).map(|var| Var(var).negative()).collect();
-            for group in wide_groups(&solver, &literals, 2) {
-                for model in (0..1 << VARS).filter(|&model| holds(&clauses, model)) {
-                    let is_false = |literal: &&Lit| model >> literal.var().0 & 1 == 1;
-                    prop_assert!(group.iter().filter(is_false).count() < 2);
-                }
+            let wide = wide_groups(&solver, &literals, 2);
+            let exact = Exclusions::new(&solver).exact_groups(&literals, 2);
+            for model in (0..1 << VARS).filter(|&model| holds(&clauses, model)) {
+                let is_false = |literal: &&Lit| model >> literal.var().0 & 1 == 1;
+                let false_in = |group: &Vec<Lit>| group.iter().filter(is_false).count();
+                prop_assert!(wide.iter().all(|group| false_in(group) < 2));
+                prop_assert!(exact.iter().all(|group| false_in(group) == 1));
             }
         }
     }

@@ -15,9 +15,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::SolverSettings;
 use super::backbone::impossible;
 use super::circuit::Circuit;
+use super::exclusion::{Exclusions, WIDE};
 use super::models::Models;
 use super::propagator::Propagator;
-use super::walk::LaneWalk;
+use super::walk::{LaneWalk, opposites};
 use crate::formula::{Cnf, Lit, Var};
 use crate::progress::Progress;
 
@@ -120,7 +121,7 @@ impl<'q> Behind<'q> {
     /// The inputs that change with a factor. Of two opposite cases, the other one is taken.
     fn changed_inputs(&self, factor: usize) -> Vec<(Var, Option<Lit>)> {
         let cases = &self.question.factors[factor];
-        let is_flipped = matches!(**cases, [one, other] if one == !other);
+        let is_flipped = opposites(cases).is_some();
         let mut inputs: Vec<Var> = cases.iter().map(|literal| literal.var()).collect();
         inputs.retain(|&var| self.circuit.is_input(var));
         inputs.sort_unstable();
@@ -128,61 +129,20 @@ impl<'q> Behind<'q> {
         inputs.into_iter().map(|var| (var, is_flipped.then(|| var.negative()))).collect()
     }
 
-    /// Whether two models may differ in a factor of two opposite cases, but in no other input, as
-    /// far as propagation can tell: what one case makes of the other inputs suits the other case.
-    ///
-    /// `refuted` are literals that contradict each other. What contradicts one factor often
-    /// contradicts the next one, as where exactly one of many is true.
-    fn may_change_alone(
-        &self,
-        factor: usize,
-        propagator: &mut Propagator,
-        refuted: &mut Vec<Lit>,
-    ) -> bool {
-        let [one, other] = *self.question.factors[factor] else { return true };
-        if one != !other || propagator.value(one).is_some() {
-            return true;
-        }
-        let known = propagator.trail().len();
-        let mut suits = |case: Lit, other: Lit| {
-            let is_possible = propagator.assume(case);
-            let is_made = |&literal: &Lit| {
-                literal == other || literal != case && propagator.value(literal) == Some(true)
-            };
-            if !is_possible || !refuted.is_empty() && refuted.iter().all(is_made) {
-                propagator.undo(known);
-                return false;
-            }
-            let implied = propagator.trail()[known + 1..].iter().copied();
-            let implied = implied.filter(|literal| self.circuit.is_input(literal.var()));
-            let assumed: Vec<Lit> = std::iter::once(other).chain(implied).collect();
-            propagator.undo(known);
-            let fails = assumed.iter().position(|&literal| {
-                !propagator.value(literal).unwrap_or_else(|| propagator.assume(literal))
-            });
-            propagator.undo(known);
-            if let Some(last) = fails {
-                *refuted = assumed;
-                refuted.truncate(last + 1);
-            }
-            fails.is_none()
-        };
-        suits(one, other) && suits(other, one)
-    }
-
     /// Asks the solver about all variables behind a factor that were not seen to be influenced.
     fn prove(
         &mut self,
-        mut propagator: Propagator,
+        propagator: Propagator,
         settings: &SolverSettings,
         progress: &mut dyn Progress,
     ) {
         let most = self.question.cnf.literals().max(COPIED);
-        let (mut factor, mut refuted) = (0, Vec::new());
+        let mut bound = Bound::new(self.circuit, propagator);
+        let mut factor = 0;
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, settings);
             while factor < self.found.len() && copies.literals < most {
-                if !self.may_change_alone(factor, &mut propagator, &mut refuted) {
+                if !bound.may_change_alone(&self.question.factors[factor]) {
                     factor += 1;
                     continue;
                 }
@@ -204,6 +164,61 @@ impl<'q> Behind<'q> {
                 self.found[factor].insert(position);
             }
         }
+    }
+}
+
+/// Finds factors that cannot change alone, as far as propagation can tell.
+struct Bound<'q> {
+    circuit: &'q Circuit,
+    exclusions: Exclusions,
+    /// Literals that contradict each other. What contradicts one factor often contradicts the next
+    /// one.
+    refuted: Vec<Lit>,
+    /// The variables of wide groups of literals of which exactly one is false.
+    grouped: FxHashSet<Var>,
+}
+
+impl<'q> Bound<'q> {
+    fn new(circuit: &'q Circuit, propagator: Propagator) -> Self {
+        let (refuted, grouped) = (Vec::new(), FxHashSet::default());
+        Self { circuit, exclusions: Exclusions::of(propagator), refuted, grouped }
+    }
+
+    /// Whether two models may differ in a factor of two opposite cases, but in no other input: what
+    /// one case makes of the other inputs suits the other case.
+    fn may_change_alone(&mut self, factor: &[Lit]) -> bool {
+        let Some([one, other]) = opposites(factor) else { return true };
+        if self.exclusions.propagator().value(one).is_some() {
+            return true;
+        }
+        !self.grouped.contains(&one.var()) && self.suits(one, other) && self.suits(other, one)
+    }
+
+    /// Whether the other case suits what a case makes of the inputs.
+    fn suits(&mut self, case: Lit, other: Lit) -> bool {
+        let propagator = self.exclusions.propagator();
+        let known = propagator.trail().len();
+        let is_possible = propagator.assume(case);
+        let is_made = |&literal: &Lit| {
+            literal == other || literal != case && propagator.value(literal) == Some(true)
+        };
+        if !is_possible || !self.refuted.is_empty() && self.refuted.iter().all(is_made) {
+            propagator.undo(known);
+            return false;
+        }
+        let implied = propagator.trail()[known + 1..].iter().copied();
+        let implied = implied.filter(|literal| self.circuit.is_input(literal.var()));
+        let mut assumed: Vec<Lit> = std::iter::once(other).chain(implied).collect();
+        propagator.undo(known);
+        let fails = propagator.contradiction(&assumed);
+        if let Some(last) = fails {
+            assumed.truncate(last + 1);
+            // Where exactly one of many is true, what each makes of the others takes long to find.
+            let groups = self.exclusions.exact_groups(&assumed, WIDE);
+            self.grouped.extend(groups.iter().flatten().map(|literal| literal.var()));
+            self.refuted = assumed;
+        }
+        fails.is_none()
     }
 }
 

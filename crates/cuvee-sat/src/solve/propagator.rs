@@ -144,6 +144,16 @@ impl Propagator {
         possible
     }
 
+    /// The position of the first literal that contradicts those before it.
+    pub(super) fn contradiction(&mut self, literals: &[Lit]) -> Option<usize> {
+        let known = self.trail.len();
+        let position = literals
+            .iter()
+            .position(|&literal| !self.value(literal).unwrap_or_else(|| self.assume(literal)));
+        self.undo(known);
+        position
+    }
+
     /// Those of the literals that can be true, as [`is_possible`](Self::is_possible) says. What
     /// follows from a literal that can be true can be true as well, so it is not tried again.
     pub(super) fn possible(&mut self, literals: &[Lit]) -> Vec<Lit> {

@@ -2,15 +2,18 @@
 //! whether there are more.
 
 use super::circuit::{Circuit, Lanes};
+use super::exclusion::{self, Exclusions};
 use super::models::Models;
 use super::random::Random;
 use crate::formula::{Lit, Var};
+use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 
 /// How many times 64 models are kept.
 const KEPT: usize = 12;
 
 /// The most cases that a factor may have for random walks to show most of them. Each case of a
-/// larger factor is tried.
+/// larger factor is tried, 64 of them side by side.
 pub const WIDE: usize = 64;
 
 /// How many words are kept at most, whatever the number of cases.
@@ -47,7 +50,17 @@ impl Samples {
             return Self::default();
         };
         let mut rounds = vec![walk.lanes.values().to_vec()];
-        let mut is_barren = false;
+        let mut is_stuck = vec![true; factors.len()];
+        let mut is_barren = !walk.pass(&mut |factor, _, holds| {
+            is_stuck[factor] &= holds == 0;
+            holds
+        });
+        let factors = merged(factors, &is_stuck, models);
+        if let Cow::Owned(_) = factors {
+            walk = LaneWalk::at(&circuit, &factors, walk.lanes.into_values(), KEPT as u64);
+            is_barren = false;
+        }
+        rounds.push(walk.lanes.values().to_vec());
         while rounds.len() < KEPT && !is_barren {
             is_barren = !walk.pass(&mut |_, _, holds| holds);
             rounds.push(walk.lanes.values().to_vec());
@@ -59,7 +72,8 @@ impl Samples {
                 rounds.push(walk.lanes.values().to_vec());
             }
         }
-        let ground = Some(Ground { circuit, factors: factors.to_vec() });
+        let factors = factors.into_owned();
+        let ground = Some(Ground { circuit, factors });
         Self { rounds, ground, is_barren, ..Self::default() }
     }
 
@@ -137,6 +151,47 @@ impl Samples {
     }
 }
 
+/// The two cases of a factor of which one is the negation of the other.
+pub(super) fn opposites(factor: &[Lit]) -> Option<[Lit; 2]> {
+    <[Lit; 2]>::try_from(factor).ok().filter(|[one, other]| *one == !*other)
+}
+
+/// The lane that takes a case of a factor, where the cases from `first` on have a lane each. The last
+/// case has all other lanes.
+fn lane_of(factor: &[Lit], first: usize, case: usize) -> u64 {
+    match case.checked_sub(first) {
+        Some(lane) if lane < 64 && case + 1 == factor.len() => u64::MAX << lane,
+        Some(lane) if lane < 64 => 1 << lane,
+        _ => 0,
+    }
+}
+
+/// The factors, where many of those that could not change alone exclude each other, and one of them
+/// is always true: those become one factor, since another of them is true after each change.
+fn merged<'f>(factors: &'f [Vec<Lit>], is_stuck: &[bool], models: &Models) -> Cow<'f, [Vec<Lit>]> {
+    let stuck = factors.iter().zip(is_stuck).filter(|(_, is_stuck)| **is_stuck);
+    let mut stuck: Vec<[Lit; 2]> = stuck.filter_map(|(factor, _)| opposites(factor)).collect();
+    if stuck.len() < exclusion::WIDE {
+        return factors.into();
+    }
+    let mut exclusions = Exclusions::of(models.propagator());
+    let (mut grouped, mut found) = (FxHashSet::default(), Vec::new());
+    for case in [0, 1] {
+        let literals: Vec<Lit> = stuck.iter().map(|cases| !cases[case]).collect();
+        let groups = exclusions.exact_groups(&literals, exclusion::WIDE);
+        grouped.extend(groups.iter().flatten().map(|literal| literal.var()));
+        stuck.retain(|[one, _]| !grouped.contains(&one.var()));
+        found.extend(groups.into_iter().map(|group| group.into_iter().map(|it| !it).collect()));
+    }
+    if found.is_empty() {
+        return factors.into();
+    }
+    let is_grouped =
+        |factor: &Vec<Lit>| opposites(factor).is_some_and(|[one, _]| grouped.contains(&one.var()));
+    found.extend(factors.iter().filter(|factor| !is_grouped(factor)).cloned());
+    found.into()
+}
+
 /// How many rounds are kept at most, where each has this many words.
 fn most_rounds(values: usize) -> usize {
     WORDS / values.max(1)
@@ -197,18 +252,23 @@ impl<'c> LaneWalk<'c> {
         wanted
     }
 
-    /// Lets each factor take each of its other cases, in all lanes where that is possible. After
-    /// each step it calls `see` with the position of the factor, the lanes, and the lanes that are
-    /// still models. `see` returns the lanes that may keep the change. A random half of these keep
-    /// it. Returns whether any change may be kept; if not, another pass would see the same.
+    /// Lets each factor take each of its other cases, in all lanes where that is possible, or in one
+    /// lane for each case of a wide factor. After each step it calls `see` with the position of the
+    /// factor, the lanes, and the lanes that are still models. `see` returns the lanes that may keep
+    /// the change. A random half of these keep it. Returns whether any change may be kept; if not,
+    /// another pass would see the same.
     pub fn pass(&mut self, see: &mut dyn FnMut(usize, &Lanes<'c>, u64) -> u64) -> bool {
         let mut may_change = 0;
         for (index, factor) in self.factors.iter().enumerate() {
             // With two opposite cases, one change is enough: each lane takes the other case.
-            let targets =
-                if factor.len() == 2 && factor[0] == !factor[1] { 1 } else { factor.len() };
-            for target in 0..targets {
-                let wanted = |case| if case == target { u64::MAX } else { 0 };
+            let targets = if opposites(factor).is_some() { 1 } else { factor.len() };
+            let is_wide = factor.len() > WIDE;
+            for target in (0..targets).step_by(if is_wide { 64 } else { 1 }) {
+                let wanted = |case| match is_wide {
+                    true => lane_of(factor, target, case),
+                    false if case == target => u64::MAX,
+                    false => 0,
+                };
                 let Some(changes) = self.changes(factor, &wanted) else { continue };
                 let holds = self.lanes.change(changes);
                 let stay = holds & see(index, &self.lanes, holds);
@@ -222,13 +282,7 @@ impl<'c> LaneWalk<'c> {
     /// Lets a factor take up to 64 of its cases, from `first` on, each in a lane of its own. Lanes
     /// that are no models afterwards keep their values.
     fn side_by_side(&mut self, factor: &[Lit], first: usize) {
-        let last = factor.len() - 1;
-        let lanes_of = |case: usize| match case.checked_sub(first) {
-            Some(lane) if lane < 64 && case == last => u64::MAX << lane,
-            Some(lane) if lane < 64 => 1 << lane,
-            _ => 0,
-        };
-        if let Some(changes) = self.changes(factor, &lanes_of) {
+        if let Some(changes) = self.changes(factor, &|case| lane_of(factor, first, case)) {
             let holds = self.lanes.change(changes);
             self.lanes.keep(holds);
         }
@@ -237,9 +291,7 @@ impl<'c> LaneWalk<'c> {
     /// The changes that give a factor the wanted case in each lane, as far as inputs allow it.
     /// `None` where a factor of two opposite cases is no input.
     fn changes(&self, factor: &[Lit], wanted: &dyn Fn(usize) -> u64) -> Option<Vec<(Var, u64)>> {
-        if let &[one, other] = factor
-            && one == !other
-        {
+        if let Some([one, _]) = opposites(factor) {
             return self.circuit.is_input(one.var()).then(|| vec![(one.var(), u64::MAX)]);
         }
         let change = |(case, &literal): (usize, &Lit)| {
@@ -257,7 +309,7 @@ impl<'c> LaneWalk<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formula::Cnf;
+    use crate::formula::{Arena, Atom, Cnf, Encoder, OriginId};
     use crate::solve::SolverKind;
 
     /// There are 150 cases, every seventh of which is in no model.
@@ -287,6 +339,41 @@ mod tests {
             };
             for clause in &clauses {
                 assert_eq!(clause.iter().map(value).fold(0, |all, one| all | one), u64::MAX);
+            }
+        }
+    }
+
+    /// No step that changes one input alone leads from model to model.
+    #[test]
+    fn each_of_many_inputs_that_exclude_each_other_is_seen() {
+        const SIZE: u32 = 300;
+        let mut arena = Arena::default();
+        let inputs: Vec<_> = (0..SIZE).map(|atom| arena.atom(Atom(atom))).collect();
+        let one = arena.exactly_one(inputs);
+        let mut encoder = Encoder::new(&arena, SIZE);
+        encoder.assert(&[one], OriginId(0));
+        let cnf = encoder.finish();
+        let inputs: Vec<Var> = (0..SIZE).map(Var).collect();
+        for negate in [false, true] {
+            let cases = |var: &Var| {
+                let one = var.positive().negate_if(negate);
+                vec![one, !one]
+            };
+            let factors: Vec<_> = inputs.iter().map(cases).collect();
+            let circuit = Circuit::new(&cnf, &inputs).expect("the ladder follows from inputs");
+            let mut models = Models::of(&cnf, SolverKind::default());
+            let samples = Samples::of(circuit, &factors, &mut models);
+            for input in inputs.iter().map(|var| var.positive()) {
+                assert!(samples.show(input) && samples.show(!input));
+            }
+            for round in &samples.rounds {
+                let mut counted = [0; 64];
+                for var in &inputs {
+                    for (lane, count) in counted.iter_mut().enumerate() {
+                        *count += round[var.index()] >> lane & 1;
+                    }
+                }
+                assert_eq!(counted, [1; 64]);
             }
         }
     }
