@@ -88,17 +88,24 @@ fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
 const OPERANDS: [usize; 3] = [300, 1_000, 3_000];
 const OPERANDS_GOAL: u32 = 1_000;
 
-/// Asks about templates with one constraint over all inputs.
+/// Asks about templates with one constraint over all inputs, and about templates with one input that
+/// a condition compares with as many numbers.
 fn long_constraints() {
     heading("inputs");
     for operator in ["xor", "exo"] {
-        for (name, ask) in [("inputs", inputs as Asked), ("analyze", analyze), ("report", report)] {
-            let name = format!("{name}, one `{operator}`");
-            let mut growing = Growing { name: &name, before: None };
-            for size in OPERANDS {
-                let goal = (size == OPERANDS[2]).then_some(OPERANDS_GOAL);
-                growing.row(size, goal, features::one_constraint(operator, size), ask);
-            }
+        long(&format!("one `{operator}`"), &|size| features::one_constraint(operator, size));
+    }
+    heading("numbers");
+    long("one condition", &features::one_condition);
+}
+
+fn long(what: &str, template: &dyn Fn(usize) -> String) {
+    for (name, ask) in [("inputs", inputs as Asked), ("analyze", analyze), ("report", report)] {
+        let name = format!("{name}, {what}");
+        let mut growing = Growing { name: &name, before: None };
+        for size in OPERANDS {
+            let goal = (size == OPERANDS[2]).then_some(OPERANDS_GOAL);
+            growing.row(size, goal, template(size), ask);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tests exploring templates whose inputs are a feature model. They measure work rather than time.
 
-use super::features::{FeatureShape, SHAPES, one_constraint, template};
+use super::features::{FeatureShape, SHAPES, one_condition, one_constraint, template};
 use cuvee::Resolver;
 use cuvee::explore::progress::Progress;
 use cuvee::explore::{Query, Which};
@@ -102,15 +102,32 @@ fn many_cases_are_seen() {
 }
 
 /// Where one constraint speaks of all inputs, an input changes few gates, and propagation tells that
-/// none can change alone.
+/// none can change alone. Models in which another input is the only one that is true are seen.
 #[test]
 fn one_constraint_over_all_inputs() {
-    let [some, more] = [500, 1_000].map(|inputs| {
-        let template = Resolver::from_text("xor.yaml", one_constraint("xor", inputs));
+    for (operator, most) in [("xor", 4), ("exo", 5)] {
+        let [some, more] = [500, 1_000].map(|inputs| {
+            let text = one_constraint(operator, inputs);
+            let mut work = Work::default();
+            let template = Resolver::from_text("all.yaml", text);
+            let analysis = template.analyze_with(&mut work).unwrap().result;
+            assert!(!analysis.void && analysis.dead.is_empty() && analysis.idle_inputs.is_empty());
+            assert!(work.0["searches"] < 50, "{:?}", work.0);
+            work.0["steps of simulation"]
+        });
+        assert!(more < most * some, "{some} and {more}");
+    }
+}
+
+/// Where conditions compare one input with many numbers, its cases are tried side by side.
+#[test]
+fn one_condition_about_many_numbers() {
+    let [some, more] = [500, 1_000].map(|numbers| {
         let mut work = Work::default();
-        let analysis = template.analyze_with(&mut work).unwrap().result;
-        assert!(!analysis.void && analysis.dead.is_empty() && analysis.idle_inputs.is_empty());
-        assert!(work.0["searches"] < inputs, "{:?}", work.0);
+        let template = Resolver::from_text("numbers.yaml", one_condition(numbers));
+        let report = template.input_report_with(&mut work).unwrap().result;
+        assert!(!report.inputs[0].influences.is_empty());
+        assert!(work.0["questions"] < numbers, "{:?}", work.0);
         work.0["steps of simulation"]
     });
     assert!(more < 4 * some, "{some} and {more}");
