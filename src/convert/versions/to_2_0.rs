@@ -156,8 +156,8 @@ impl<'a> Converter<'_, 'a> {
         true
     }
 
-    /// Keeps the properties and attributes of a capability that its type does not have, and those
-    /// that are assigned. Returns false where the type has them all.
+    /// Keeps properties and attributes that the type of a capability does not have: definitions of
+    /// them, or their values. Returns false where the type has all.
     fn members_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
         let SourceEntry { entity, key, name, value } = entry;
         let Some(id) = self.capability_type(made.node) else { return false };

@@ -213,7 +213,8 @@ impl<'q> Bound<'q> {
         let fails = propagator.contradiction(&assumed);
         if let Some(last) = fails {
             assumed.truncate(last + 1);
-            // Where exactly one of many is true, what each makes of the others takes long to find.
+            // Where exactly one of many is true, finding what each makes of the others takes the square
+            // of their number.
             let groups = self.exclusions.exact_groups(&assumed, WIDE);
             self.grouped.extend(groups.iter().flatten().map(|literal| literal.var()));
             self.refuted = assumed;
