@@ -137,7 +137,7 @@ impl<'q> Behind<'q> {
         progress: &mut dyn Progress,
     ) {
         let most = self.question.cnf.literals().max(COPIED);
-        let mut bound = Bound::new(self.circuit, propagator);
+        let mut bound = BoundFactors::new(self.circuit, propagator);
         let mut factor = 0;
         while factor < self.found.len() {
             let mut copies = Copies::new(self.question.cnf, settings);
@@ -168,7 +168,7 @@ impl<'q> Behind<'q> {
 }
 
 /// Finds factors that cannot change alone, as far as propagation can tell.
-struct Bound<'q> {
+struct BoundFactors<'q> {
     circuit: &'q Circuit,
     exclusions: Exclusions,
     /// Literals that contradict each other. What contradicts one factor often contradicts the next
@@ -178,7 +178,7 @@ struct Bound<'q> {
     grouped: FxHashSet<Var>,
 }
 
-impl<'q> Bound<'q> {
+impl<'q> BoundFactors<'q> {
     fn new(circuit: &'q Circuit, propagator: Propagator) -> Self {
         let (refuted, grouped) = (Vec::new(), FxHashSet::default());
         Self { circuit, exclusions: Exclusions::of(propagator), refuted, grouped }
