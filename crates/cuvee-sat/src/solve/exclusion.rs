@@ -1,4 +1,5 @@
-//! Finds costs that exclude each other, as far as unit propagation shows it.
+//! Finds literals that exclude each other, such as costs or inputs, as far as unit propagation shows
+//! it.
 //!
 //! # References
 //!
