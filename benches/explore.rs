@@ -6,6 +6,8 @@
 
 #[path = "templates/features.rs"]
 mod features;
+#[path = "templates/growth.rs"]
+mod growth;
 
 use std::fs;
 use std::path::Path;
@@ -88,15 +90,21 @@ fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
 const OPERANDS: [usize; 3] = [300, 1_000, 3_000];
 const OPERANDS_GOAL: u32 = 1_000;
 
-/// Asks about templates with one constraint over all inputs, and about templates with one input that
-/// a condition compares with as many numbers.
+/// The growing templates whose alternatives or conditions depend on one input.
+const WIDE: [&str; 1] = ["conditions of a node"];
+
+/// Asks about templates with one constraint over all inputs, and about templates in which one node
+/// or its property has this many alternatives or conditions.
 fn long_constraints() {
     heading("inputs");
     for operator in ["xor", "exo"] {
         long(&format!("one `{operator}`"), &|size| features::one_constraint(operator, size));
     }
-    heading("numbers");
-    long("one condition", &features::one_condition);
+    heading("elements");
+    let is_asked = |case: &&growth::Case| WIDE.contains(&case.name);
+    for case in growth::CASES.iter().filter(is_asked) {
+        long(case.name, &case.make);
+    }
 }
 
 fn long(what: &str, template: &dyn Fn(usize) -> String) {

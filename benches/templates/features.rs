@@ -203,18 +203,6 @@ pub(crate) fn one_constraint(operator: &str, inputs: usize) -> String {
     )
 }
 
-/// A template with one integer, and one node that is absent for this many of its values.
-pub(crate) fn one_condition(numbers: usize) -> String {
-    let each = (0..numbers).map(|number| {
-        format!("        - not: {{ equal: [{{ variability_input: mode }}, {number}] }}\n")
-    });
-    format!(
-        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs:\n      mode: {{ type: integer }}\n  \
-         node_templates:\n    hub:\n      type: Part\n      conditions:\n{}",
-        each.collect::<String>()
-    )
-}
-
 fn names(features: &[usize]) -> String {
     features.iter().map(|feature| format!("f{feature}")).collect::<Vec<_>>().join(", ")
 }

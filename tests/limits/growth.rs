@@ -33,10 +33,15 @@ fn resolved(text: String) -> String {
         .to_owned()
 }
 
+/// The template of a case at this size.
+fn grown(name: &str, size: usize) -> String {
+    let case = growing::CASES.iter().find(|case| case.name == name).unwrap();
+    (case.make)(size)
+}
+
 /// How often a text occurs in the resolved template of a case at this size.
 fn left(name: &str, size: usize, text: &str) -> usize {
-    let case = growing::CASES.iter().find(|case| case.name == name).unwrap();
-    resolved((case.make)(size)).matches(text).count()
+    resolved(grown(name, size)).matches(text).count()
 }
 
 #[test]

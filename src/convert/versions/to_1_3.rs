@@ -64,9 +64,7 @@ impl<'a> Converter<'_, 'a> {
         if self.rewritten_to_1_3(made, entry) {
             return;
         }
-        let mut keynames = entity.keynames.iter().chain(&grammar::COMMON);
-        let keyname = keynames.find(|keyname| keyname.field == name);
-        match keyname {
+        match entity.keyname_of_1_3(name) {
             Some(keyname) if shape_of(entity).is_some_and(|shape| shape.has(name)) => {
                 match self.content(entity, keyname.field, &keyname.holds, value) {
                     Some(content) => made.put(key, keyname.field, content),

@@ -34,8 +34,7 @@ impl<'a> Converter<'_, 'a> {
         if self.rewritten_to_2_0(made, entry) {
             return;
         }
-        let keynames = entity.keynames.iter().chain(&grammar::COMMON);
-        if let Some(keyname) = keynames.into_iter().find(|keyname| keyname.field == name) {
+        if let Some(keyname) = entity.keyname_of_1_3(name) {
             let content = self.content(entity, keyname.field, &keyname.holds, value);
             made.put_operations();
             let known = made.get_mut(keyname.name);
@@ -162,12 +161,14 @@ impl<'a> Converter<'_, 'a> {
         let SourceEntry { entity, key, name, value } = entry;
         let Some(id) = self.capability_type(made.node) else { return false };
         let effective = self.context.types.effective(id);
+        if effective.is_open {
+            return false;
+        }
         // Attributes reflect properties.
-        let has = |key: &str| {
-            effective.properties.contains_key(key)
-                || name == "attributes" && effective.attributes.contains_key(key)
+        let is_added = |key: &str| {
+            !effective.properties.contains_key(key)
+                && !(name == "attributes" && effective.attributes.contains_key(key))
         };
-        let is_added = |key: &str| !effective.is_open && !has(key);
         let added = value.entries().filter(|(key, _)| key.text().is_some_and(is_added));
         let added: Vec<_> = added.collect();
         if added.is_empty() {
@@ -178,7 +179,7 @@ impl<'a> Converter<'_, 'a> {
             let why = "a capability of TOSCA 2.0 has what its type defines, and nothing else";
             self.report(LossKind::KeptAsExtension, *key, &construct, why);
         }
-        let keyname = entity.keynames.iter().find(|keyname| keyname.field == name);
+        let keyname = entity.keyname_of_1_3(name);
         let mut own = match keyname.and_then(|it| self.content(entity, name, &it.holds, value)) {
             Some(Out::Map { entries, .. }) => entries.to_vec(),
             _ => super::sources(value),

@@ -576,6 +576,11 @@ impl ElementGrammar {
         self.keynames.iter().chain(&COMMON).find(|keyname| keyname.name == name)
     }
 
+    /// The keyname that version 1.3 calls so.
+    pub(crate) fn keyname_of_1_3(&self, field: &str) -> Option<&ElementKeyname> {
+        self.keynames.iter().chain(&COMMON).find(|keyname| keyname.field == field)
+    }
+
     /// The names of all keynames.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
         self.keynames.iter().chain(&COMMON).map(|keyname| keyname.name)

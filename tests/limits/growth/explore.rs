@@ -1,6 +1,7 @@
 //! Tests exploring templates whose inputs are a feature model. They measure work rather than time.
 
-use super::features::{FeatureShape, SHAPES, one_condition, one_constraint, template};
+use super::features::{FeatureShape, SHAPES, one_constraint, template};
+use super::grown;
 use cuvee::Resolver;
 use cuvee::explore::progress::Progress;
 use cuvee::explore::{Query, Which};
@@ -124,7 +125,7 @@ fn one_constraint_over_all_inputs() {
 fn one_condition_about_many_numbers() {
     let [some, more] = [500, 1_000].map(|numbers| {
         let mut work = Work::default();
-        let template = Resolver::from_text("numbers.yaml", one_condition(numbers));
+        let template = Resolver::from_text("numbers.yaml", grown("conditions of a node", numbers));
         let report = template.input_report_with(&mut work).unwrap().result;
         assert!(!report.inputs[0].influences.is_empty());
         assert!(work.0["questions"] < numbers, "{:?}", work.0);

@@ -57,7 +57,7 @@ impl Samples {
         });
         let factors = merged(factors, &is_stuck, models);
         if let Cow::Owned(_) = factors {
-            walk = LaneWalk::at(&circuit, &factors, walk.lanes.into_values(), KEPT as u64);
+            walk = LaneWalk::at(&circuit, &factors, walk.lanes.into_values(), rounds.len() as u64);
             is_barren = false;
         }
         rounds.push(walk.lanes.values().to_vec());
