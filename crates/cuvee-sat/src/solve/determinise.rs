@@ -41,6 +41,8 @@ use std::collections::BTreeMap;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashSet;
 
+use super::circuit::{Circuit, Lanes};
+use super::exclusion::{self, Exclusions};
 use super::gates::Gates;
 use super::lexicographic::lexicographic_minimum;
 use super::models::Models;
@@ -177,9 +179,10 @@ fn determinise_beside(
     let known: Vec<Var> = question.inputs.iter().copied().chain(known).collect();
     determinised.gates = known.len() - question.inputs.len();
     let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, &known, settings);
-    determinised.asked = twins.differences.len();
-    let near = |candidates: &mut Vec<Var>| {
-        undetermined_nearby(candidates, (cnf.vars(), &clauses), &known, settings)
+    let asked: Vec<Var> = twins.differences.keys().copied().collect();
+    determinised.asked = asked.len();
+    let near = |candidates: &mut Vec<Var>, pair: &Twins| {
+        undetermined_nearby(candidates, (cnf, &clauses), [&known, &asked], pair, settings)
     };
     let undetermined = twins.undetermined(effort, near)?;
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
@@ -303,7 +306,7 @@ impl Twins {
     fn undetermined(
         &mut self,
         effort: usize,
-        near: impl FnOnce(&mut Vec<Var>) -> Vec<Var>,
+        near: impl FnOnce(&mut Vec<Var>, &Self) -> Vec<Var>,
     ) -> Option<Vec<Var>> {
         let mut near = Some(near);
         let mut candidates: Vec<Var> = self.differences.keys().copied().collect();
@@ -316,7 +319,7 @@ impl Twins {
             found.extend(differing);
             candidates = rest;
             if let Some(near) = near.take() {
-                found.extend(near(&mut candidates));
+                found.extend(near(&mut candidates, self));
             }
         }
         found.sort_unstable();
@@ -324,40 +327,80 @@ impl Twins {
     }
 }
 
-/// Moves the variables out of `candidates` that a search near a model shows to have two values for
-/// the same values of `known`. Where a choice is one of many, a pair of models shows only two of
-/// them, and each question to the solver takes as long as there are many.
+/// Moves the variables out of `candidates` that have two values for the same values of `known`, as
+/// models near a pair of models that differ show. `others` are all that are not known. Where a
+/// choice is one of many, a pair of models shows only two of them, and each question to the solver
+/// takes as long as there are many.
 fn undetermined_nearby(
     candidates: &mut Vec<Var>,
-    (vars, clauses): (usize, &[Vec<Lit>]),
-    known: &[Var],
+    (cnf, clauses): (&Cnf, &[Vec<Lit>]),
+    [known, others]: [&[Var]; 2],
+    pair: &Twins,
     settings: &SolverSettings,
 ) -> Vec<Var> {
-    let mut found = Vec::new();
-    let mut models = Models::new(vars, clauses.iter().map(Vec::as_slice), settings.clone());
-    if !models.solve(&[]) {
-        return found;
+    let mut models = Models::new(cnf.vars(), clauses.iter().map(Vec::as_slice), settings.clone());
+    let in_pair = |var: &Var| var.positive().negate_if(!pair.is_true(var.positive()));
+    let given: Vec<Lit> = known.iter().map(in_pair).collect();
+    if !models.solve(&given) {
+        return Vec::new();
     }
     let as_is = |var: Var| var.positive().negate_if(!models.is_true(var.positive()));
-    let (nearby, mut propagator) = (models.nearby(), models.propagator());
-    for literal in known.iter().map(|&var| as_is(var)) {
+    let mut propagator = models.propagator();
+    for literal in given {
         if propagator.value(literal).is_none() {
             // In the model they are all true, so they do not contradict each other.
             propagator.assume(literal);
         }
     }
+    let mut exclusions = Exclusions::of(propagator);
+    let negated: Vec<Lit> = others.iter().map(|var| var.negative()).collect();
+    let choices = exclusions.exact_groups(&negated, exclusion::WIDE);
+    let mut found = Vec::new();
+    if !choices.is_empty() {
+        let base = Gates::base(cnf.vars(), clauses, known, others);
+        if let Some(circuit) = Circuit::new(cnf, &base) {
+            let differs = chosen_side_by_side(&circuit, &choices, &models);
+            found.extend(candidates.extract_if(.., |var| differs[var.index()]));
+        }
+    }
+    let nearby = models.nearby();
     let mut in_vain = 0;
     candidates.retain(|&var| {
         if in_vain == nearby::IN_VAIN || settings.limit.is_over() {
             return true;
         }
-        let differs = nearby.has_model(!as_is(var), &mut propagator);
+        let differs = nearby.has_model(!as_is(var), exclusions.propagator());
         found.extend(differs.filter(|differs| *differs).map(|_| var));
         in_vain = if differs.is_none() { in_vain + 1 } else { 0 };
         // That there is none beside this model does not mean that there is none beside others.
         differs != Some(true)
     });
     found
+}
+
+/// Makes each other choice than the last model of the solver, 64 of them side by side. A choice is
+/// the one literal of a group that is false. Returns for each variable whether it changes in any
+/// model that there is then.
+fn chosen_side_by_side(circuit: &Circuit, choices: &[Vec<Lit>], models: &Models) -> Vec<bool> {
+    let mut lanes = Lanes::new(circuit, Vec::new());
+    lanes.set(u64::MAX, &|literal| models.is_true(literal));
+    let mut differs = vec![false; lanes.values().len()];
+    for group in choices {
+        // The last of a group may follow from the others.
+        let inputs = group.iter().filter(|literal| circuit.is_input(literal.var()));
+        let (others, current): (Vec<Lit>, Vec<Lit>) =
+            inputs.partition(|literal| models.is_true(**literal));
+        for others in others.chunks(64) {
+            let current = current.iter().map(|literal| (literal.var(), u64::MAX));
+            let others = others.iter().zip(0..).map(|(other, lane)| (other.var(), 1 << lane));
+            let holds = lanes.change(current.chain(others));
+            for (var, _) in lanes.changed().filter(|(_, changed)| changed & holds != 0) {
+                differs[var.index()] = true;
+            }
+            lanes.keep(0);
+        }
+    }
+    differs
 }
 
 /// Undetermined variables that are connected by clauses, and the clauses that mention them.
@@ -533,6 +576,7 @@ mod tests {
     use super::super::SolverKind;
     use super::super::tests::{KINDS, clauses, holds};
     use super::*;
+    use crate::formula::{Arena, Encoder, OriginId};
 
     const INPUTS: u32 = 3;
     const VARS: u32 = 8;
@@ -549,6 +593,36 @@ mod tests {
     /// The sort key of a model: its cost, and then the values that the preference compares.
     fn key(weights: &[u64], model: u32) -> (u64, Vec<bool>) {
         (cost(weights, model), (INPUTS..VARS).map(|var| model >> var & 1 == 1).collect())
+    }
+
+    /// With the input there is exactly one of the others, of which the cheapest is best.
+    #[test]
+    fn a_wide_choice_is_made() {
+        const SIZE: u32 = 2 * exclusion::WIDE as u32;
+        let cheapest = Var(SIZE / 2);
+        let mut arena = Arena::default();
+        let input = arena.atom(Atom(0));
+        let chosen: Vec<_> = (1..=SIZE).map(|atom| arena.atom(Atom(atom))).collect();
+        let one = arena.exactly_one(chosen.iter().copied());
+        let mut encoder = Encoder::new(&arena, SIZE + 1);
+        encoder.assert(&[!input, one], OriginId(0));
+        chosen.iter().for_each(|&chosen| encoder.assert(&[!chosen, input], OriginId(0)));
+        let cnf = encoder.finish();
+        let price = |var: u32| (Var(var).positive(), u64::from(var.abs_diff(cheapest.0)) + 1);
+        let objectives = [Objective { terms: (1..=SIZE).map(price).collect() }];
+        let preference: Vec<_> = (1..=SIZE).map(Atom).collect();
+        let problem = Problem { cnf: &cnf, objectives: &objectives, preference: &preference };
+        let question = Question { problem: &problem, inputs: &[Var(0)], unique: &[] };
+        let determinised = determinise(&question, SolverKind::default(), 3).unwrap();
+        assert!(determinised.asked >= SIZE as usize && determinised.searches < 8);
+
+        let mut models = Models::of(&cnf, SolverKind::default());
+        (cnf.vars()..determinised.vars).for_each(|_| _ = models.new_var());
+        determinised.lemmas.iter().for_each(|lemma| models.add_clause(lemma));
+        let given = Var(0).positive();
+        assert!(models.solve(&[given]) && models.is_true(cheapest.positive()));
+        assert!(!models.solve(&[given, cheapest.negative()]));
+        assert!(models.solve(&[!given]) && !models.is_true(cheapest.positive()));
     }
 
     proptest! {

@@ -50,6 +50,28 @@ impl Gates {
         finder.run();
         finder.found
     }
+
+    /// The inputs, and some of the other variables, tried in their order, so that all variables
+    /// follow from them by gates.
+    pub(super) fn base(
+        vars: usize,
+        clauses: &[Vec<Lit>],
+        inputs: &[Var],
+        others: &[Var],
+    ) -> Vec<Var> {
+        let mut finder = GateFinder::new(vars, clauses);
+        inputs.iter().for_each(|&input| finder.define(input));
+        finder.run();
+        let mut base = inputs.to_vec();
+        for &other in others {
+            if !finder.defined[other.index()] {
+                base.push(other);
+                finder.define(other);
+                finder.look_at_queued();
+            }
+        }
+        base
+    }
 }
 
 struct GateFinder<'c> {
@@ -110,21 +132,27 @@ impl<'c> GateFinder<'c> {
         }
     }
 
-    fn run(&mut self) {
+    /// Looks at the variables in the queue, and returns those that have too few new ready clauses.
+    fn look_at_queued(&mut self) -> Vec<Var> {
         let mut later = Vec::new();
-        loop {
-            while let Some(var) = self.queue.pop_front() {
-                self.queued[var.index()] = false;
-                if self.ready[var.index()].len() < 2 * self.before[var.index()] {
-                    later.push(var);
-                } else {
-                    self.look(var);
-                }
+        while let Some(var) = self.queue.pop_front() {
+            self.queued[var.index()] = false;
+            if self.ready[var.index()].len() < 2 * self.before[var.index()] {
+                later.push(var);
+            } else {
+                self.look(var);
             }
+        }
+        later
+    }
+
+    fn run(&mut self) {
+        loop {
+            let later = self.look_at_queued();
             if later.is_empty() {
                 return;
             }
-            for var in std::mem::take(&mut later) {
+            for var in later {
                 if self.ready[var.index()].len() > self.before[var.index()] {
                     self.look(var);
                 }
