@@ -94,12 +94,21 @@ impl<'a> Converter<'_, 'a> {
     /// Converts a path of version 1.3 to one of version 2.0.
     pub(super) fn path_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
         let all: Vec<_> = node.items().collect();
-        let Some((first, rest)) = all.split_first() else { return Out::Source(node) };
+        let Some((first, mut rest)) = all.split_first() else { return Out::Source(node) };
         let own = |item: &Node<'a>| (Some(*item), Out::Source(*item));
         let mut items = Vec::new();
         let scope = match first.as_str() {
             Some(end @ ("SOURCE" | "TARGET")) => {
                 items.extend([(None, text("SELF")), (Some(*first), text(end))]);
+                match rest {
+                    [capability, property, ..]
+                        if end == "TARGET" && self.is_of_target(*property) =>
+                    {
+                        items.extend([(None, text("CAPABILITY")), own(capability)]);
+                        rest = &rest[1..];
+                    }
+                    _ => {}
+                }
                 SelfScope::None
             }
             Some("HOST") => match self.host_with(rest.first().and_then(|it| it.text())) {
@@ -143,6 +152,24 @@ impl<'a> Converter<'_, 'a> {
         };
         items.extend(rest.iter().map(own));
         list(node, items)
+    }
+
+    /// Whether capabilities have a property or attribute that are valid targets of the relationship
+    /// that is converted.
+    fn is_of_target(&self, property: Node<'a>) -> bool {
+        let SelfScope::Relationship(Some(id)) = self.scope else { return false };
+        let types = self.context.types;
+        let mut valid = types.effective(id).valid_types.iter().flatten();
+        valid.any(|name| {
+            let capability = self.named_type(Family::Capability, *name);
+            capability.zip(property.text()).is_some_and(|(id, it)| self.says(id, it))
+        })
+    }
+
+    /// Whether elements of a type have a property or attribute.
+    fn says(&self, id: TypeId, property: &str) -> bool {
+        let effective = self.context.types.effective(id);
+        effective.properties.contains_key(property) || effective.attributes.contains_key(property)
     }
 
     /// The requirements that lead from `SELF` to the first host that has a property, attribute or
@@ -232,11 +259,7 @@ impl<'a> Converter<'_, 'a> {
         let relationship = relationship.and_then(|it| self.named_type(Family::Relationship, it));
         let capability = definition.and_then(|it| it.capability);
         let capability = capability.and_then(|it| self.named_type(Family::Capability, it));
-        let says = |id| {
-            let effective = types.effective(id);
-            effective.properties.contains_key(property)
-                || effective.attributes.contains_key(property)
-        };
+        let says = |id| self.says(id, property);
         Some(match (relationship.is_some_and(says), capability.is_some_and(says)) {
             (true, _) => &["RELATIONSHIP", ""],
             (_, true) => &["RELATIONSHIP", "", "CAPABILITY"],

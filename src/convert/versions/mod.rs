@@ -88,8 +88,8 @@ pub(crate) fn converted<'a>(
 enum SelfScope<'a> {
     /// A node of this type, and its template.
     Node(Option<TypeId>, Option<Node<'a>>),
-    /// A relationship.
-    Relationship,
+    /// A relationship of this type.
+    Relationship(Option<TypeId>),
     /// Nothing.
     None,
 }
@@ -452,10 +452,17 @@ impl<'t, 'a> Converter<'t, 'a> {
                 let id = self.context.types.find_in(self.file(), Family::Node, self.name);
                 SelfScope::Node(id, None)
             }
+            EntityKind::RelationshipType => {
+                let find = self.context.types.find_in(self.file(), Family::Relationship, self.name);
+                SelfScope::Relationship(find)
+            }
             EntityKind::RelationshipTemplate
-            | EntityKind::RelationshipType
             | EntityKind::RequirementRelationship
-            | EntityKind::AssignedRelationship => SelfScope::Relationship,
+            | EntityKind::AssignedRelationship => {
+                let kind =
+                    node.get("type").and_then(|it| self.named_type(Family::Relationship, it));
+                SelfScope::Relationship(kind)
+            }
             _ => self.scope,
         }
     }
