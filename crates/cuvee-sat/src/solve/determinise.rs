@@ -352,16 +352,16 @@ fn undetermined_nearby(
             propagator.assume(literal);
         }
     }
+    let base = Gates::base(cnf.vars(), clauses, known, others);
+    let chosen: Vec<Lit> = base[known.len()..].iter().map(|var| var.negative()).collect();
     let mut exclusions = Exclusions::of(propagator);
-    let negated: Vec<Lit> = others.iter().map(|var| var.negative()).collect();
-    let choices = exclusions.exact_groups(&negated, exclusion::WIDE);
+    let choices = exclusions.wide_groups(&chosen, exclusion::WIDE);
     let mut found = Vec::new();
-    if !choices.is_empty() {
-        let base = Gates::base(cnf.vars(), clauses, known, others);
-        if let Some(circuit) = Circuit::new(cnf, &base) {
-            let differs = chosen_side_by_side(&circuit, &choices, &models);
-            found.extend(candidates.extract_if(.., |var| differs[var.index()]));
-        }
+    if !choices.is_empty()
+        && let Some(circuit) = Circuit::new(cnf, &base)
+    {
+        let differs = chosen_side_by_side(&circuit, &choices, &models);
+        found.extend(candidates.extract_if(.., |var| differs[var.index()]));
     }
     let nearby = models.nearby();
     let mut in_vain = 0;
@@ -378,18 +378,16 @@ fn undetermined_nearby(
     found
 }
 
-/// Makes each other choice than the last model of the solver, 64 of them side by side. A choice is
-/// the one literal of a group that is false. Returns for each variable whether it changes in any
-/// model that there is then.
+/// Chooses otherwise than the last model of the solver in each possible way, 64 of them side by side.
+/// What is chosen is the only literal of a group that is false. Returns for each variable whether it
+/// changes in any model that there is then.
 fn chosen_side_by_side(circuit: &Circuit, choices: &[Vec<Lit>], models: &Models) -> Vec<bool> {
     let mut lanes = Lanes::new(circuit, Vec::new());
     lanes.set(u64::MAX, &|literal| models.is_true(literal));
     let mut differs = vec![false; lanes.values().len()];
     for group in choices {
-        // The last of a group may follow from the others.
-        let inputs = group.iter().filter(|literal| circuit.is_input(literal.var()));
         let (others, current): (Vec<Lit>, Vec<Lit>) =
-            inputs.partition(|literal| models.is_true(**literal));
+            group.iter().partition(|literal| models.is_true(**literal));
         for others in others.chunks(64) {
             let current = current.iter().map(|literal| (literal.var(), u64::MAX));
             let others = others.iter().zip(0..).map(|(other, lane)| (other.var(), 1 << lane));

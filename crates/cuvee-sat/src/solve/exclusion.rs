@@ -13,7 +13,7 @@
 use super::forest::ImplicationForest;
 use super::propagator::Propagator;
 use super::solver::Recorded;
-use crate::formula::Lit;
+use crate::formula::{Cnf, Lit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many literals propagation may look at before it has to end, so that no input makes it search
@@ -23,18 +23,33 @@ const GROUPING: usize = 40_000_000;
 const ASKING: usize = 1_000_000;
 
 /// The size from which a group is so wide that only [`Exclusions::wide_groups`] finds it in time.
-pub(super) const WIDE: usize = 256;
+pub const WIDE: usize = 256;
 /// How many of the literals that propagation found last are checked for a group to join.
 const RECENT: usize = 16;
 
 /// Finds literals that cannot be true together, or false together.
-pub(super) struct Exclusions {
+///
+/// ```
+/// use cuvee_sat::formula::{Cnf, Var};
+/// use cuvee_sat::solve::exclusion::Exclusions;
+///
+/// let [a, b, c] = [0, 1, 2].map(|var| Var(var).positive());
+/// let mut exclusions = Exclusions::among(&Cnf::of(3, [vec![!a, !b]]));
+/// assert!(exclusions.are_exclusive(&[a, b]));
+/// assert!(!exclusions.are_exclusive(&[a, b, c]));
+/// ```
+pub struct Exclusions {
     propagator: Propagator,
     /// How many literals were looked at.
     effort: usize,
 }
 
 impl Exclusions {
+    /// Finds what excludes each other according to these clauses.
+    pub fn among(cnf: &Cnf) -> Self {
+        Self::of(Propagator::over(cnf.vars(), || cnf.clauses().map(|clause| clause.literals)))
+    }
+
     pub(super) fn new(solver: &Recorded) -> Self {
         Self::of(Propagator::new(solver))
     }
@@ -66,8 +81,16 @@ impl Exclusions {
         implied
     }
 
-    /// Whether propagation shows that at most one of the literals is true.
-    pub(super) fn are_exclusive(&mut self, literals: &[Lit]) -> bool {
+    /// Whether propagation shows that at most one of the literals is true. Where it does not, that may
+    /// still follow from the clauses.
+    pub fn are_exclusive(&mut self, literals: &[Lit]) -> bool {
+        if literals.len() >= WIDE {
+            let open = literals.iter().filter(|it| self.propagator.value(**it) != Some(false));
+            let negated: Vec<Lit> = open.map(|&literal| !literal).collect();
+            if !self.wide_groups(&negated, negated.len()).is_empty() {
+                return true;
+            }
+        }
         literals.iter().enumerate().all(|(position, &literal)| {
             let others = &literals[position + 1..];
             let implied: FxHashSet<_> = if others.is_empty() {
@@ -84,7 +107,7 @@ impl Exclusions {
     pub(super) fn groups(&mut self, literals: &[Lit]) -> Vec<Vec<Lit>> {
         let positions: FxHashMap<Lit, usize> = literals.iter().copied().zip(0..).collect();
         let mut grouped = vec![false; literals.len()];
-        let mut groups = self.wide_groups(literals, &positions, WIDE);
+        let mut groups = self.wide_groups(literals, WIDE);
         for literal in groups.iter().flatten() {
             grouped[positions[literal]] = true;
         }
@@ -126,13 +149,13 @@ impl Exclusions {
     /// Finds groups of at least `width` literals. Propagation shows that exactly one literal of a
     /// group is false in any model.
     pub(super) fn exact_groups(&mut self, literals: &[Lit], width: usize) -> Vec<Vec<Lit>> {
-        let positions = literals.iter().copied().zip(0..).collect();
-        let mut groups = self.wide_groups(literals, &positions, width);
+        let mut groups = self.wide_groups(literals, width);
         groups.retain(|group| self.propagator.contradiction(group).is_some());
         groups
     }
 
-    /// Finds the groups of at least `width` literals.
+    /// Finds groups of at least `width` literals. Propagation shows that at most one literal of a
+    /// group is false in any model.
     ///
     /// To propagate each literal takes time that is quadratic in the size of its group. But where
     /// `a` directly implies `b`, `a` excludes whatever `b` excludes. So the implied literals are
@@ -140,20 +163,18 @@ impl Exclusions {
     /// once, after that one. The leaves are the negations of the literals to be grouped. Along the
     /// ladder of clauses that encodes exactly one of many, each step down propagates only one step
     /// more than the one above.
-    fn wide_groups(
-        &mut self,
-        literals: &[Lit],
-        positions: &FxHashMap<Lit, usize>,
-        width: usize,
-    ) -> Vec<Vec<Lit>> {
+    pub(super) fn wide_groups(&mut self, literals: &[Lit], width: usize) -> Vec<Vec<Lit>> {
         if literals.len() < width {
             return Vec::new();
         }
         let vars = self.propagator.vars();
         let known = literals.iter().filter(|literal| literal.var().index() < vars);
         let forest = ImplicationForest::of(&self.propagator, known.map(|&literal| !literal));
-        let mut search =
-            GroupSearch { positions, places: FxHashMap::default(), groups: Vec::new() };
+        let mut search = GroupSearch {
+            open: literals.iter().copied().collect(),
+            places: FxHashMap::default(),
+            groups: Vec::new(),
+        };
         let mut entered = Vec::new();
         let mut next: Vec<_> = forest.roots().map(ForestStep::Enter).collect();
         while let Some(step) = next.pop() {
@@ -183,8 +204,16 @@ impl Exclusions {
             // All children join groups before anything else is assumed that may exclude them.
             for &child in forest.children(literal) {
                 search.visit(child, &self.propagator);
-                if !forest.children(child).is_empty() {
-                    next.push(ForestStep::Enter(child));
+                // What follows from a literal that is no branch need not be known for the literals
+                // below it, if they join a group without.
+                let mut last = child;
+                while let [below] = *forest.children(last)
+                    && search.joins(below, &self.propagator)
+                {
+                    last = below;
+                }
+                if !forest.children(last).is_empty() {
+                    next.push(ForestStep::Enter(last));
                 }
             }
         }
@@ -208,15 +237,15 @@ struct ExclusiveGroup {
 }
 
 /// Groups that grow during the walk through a forest.
-struct GroupSearch<'p> {
-    /// The literals to be grouped.
-    positions: &'p FxHashMap<Lit, usize>,
+struct GroupSearch {
+    /// The literals to be grouped that are in none yet.
+    open: FxHashSet<Lit>,
     /// The group of each literal that is in one.
     places: FxHashMap<Lit, usize>,
     groups: Vec<ExclusiveGroup>,
 }
 
-impl GroupSearch<'_> {
+impl GroupSearch {
     fn learn(&mut self, trail: &[Lit]) {
         for place in trail.iter().filter_map(|literal| self.places.get(literal)) {
             self.groups[*place].known += 1;
@@ -230,16 +259,22 @@ impl GroupSearch<'_> {
     }
 
     /// Puts the negation of a literal into a group, if it is to be grouped and has no value yet.
-    /// That is a group whose literals are all true when the negation is false, or else a new group.
-    /// The current assumptions follow from the literal, and so do the literals that it implies
-    /// directly.
     fn visit(&mut self, literal: Lit, propagator: &Propagator) {
-        let opposite = !literal;
-        if propagator.value(literal).is_some()
-            || !self.positions.contains_key(&opposite)
-            || self.places.contains_key(&opposite)
+        if !self.joins(literal, propagator)
+            && propagator.value(literal).is_none()
+            && self.open.remove(&!literal)
         {
-            return;
+            self.places.insert(!literal, self.groups.len());
+            self.groups.push(ExclusiveGroup { literals: vec![!literal], known: 0 });
+        }
+    }
+
+    /// Puts the negation of a literal into a group whose literals are all true when the negation is
+    /// false, if there is one, and returns whether there is. The current assumptions follow from the
+    /// literal, and so do the literals that it implies directly.
+    fn joins(&mut self, literal: Lit, propagator: &Propagator) -> bool {
+        if propagator.value(literal).is_some() || !self.open.contains(&!literal) {
+            return false;
         }
         let place_of = |literal: Lit| self.places.get(&literal).copied();
         let mut besides: FxHashMap<usize, usize> = FxHashMap::default();
@@ -251,12 +286,11 @@ impl GroupSearch<'_> {
         };
         let recent = propagator.trail().iter().rev().take(RECENT).copied().filter_map(place_of);
         let direct = propagator.implied_at_once(literal).filter_map(place_of);
-        let place = direct.chain(recent).find(is_whole).unwrap_or(self.groups.len());
-        if place == self.groups.len() {
-            self.groups.push(ExclusiveGroup { literals: Vec::new(), known: 0 });
-        }
-        self.groups[place].literals.push(opposite);
-        self.places.insert(opposite, place);
+        let Some(place) = direct.chain(recent).find(is_whole) else { return false };
+        self.open.remove(&!literal);
+        self.groups[place].literals.push(!literal);
+        self.places.insert(!literal, place);
+        true
     }
 }
 
@@ -272,8 +306,7 @@ mod tests {
     const VARS: u32 = 8;
 
     fn wide_groups(solver: &Recorded, literals: &[Lit], width: usize) -> Vec<Vec<Lit>> {
-        let positions = literals.iter().copied().zip(0..).collect();
-        Exclusions::new(solver).wide_groups(literals, &positions, width)
+        Exclusions::new(solver).wide_groups(literals, width)
     }
 
     proptest! {

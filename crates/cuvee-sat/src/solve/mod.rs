@@ -12,7 +12,7 @@ mod components;
 pub mod covering;
 mod determinise;
 mod equivalence;
-mod exclusion;
+pub mod exclusion;
 mod explain;
 mod forest;
 mod free;

@@ -48,7 +48,14 @@ struct Watching {
 
 impl Propagator {
     pub(super) fn new(solver: &Recorded) -> Self {
-        let vars = solver.vars();
+        Self::over(solver.vars(), || solver.clauses())
+    }
+
+    /// A propagator over clauses, which are asked for twice.
+    pub(super) fn over<'c, I: Iterator<Item = &'c [Lit]>>(
+        vars: usize,
+        clauses: impl Fn() -> I,
+    ) -> Self {
         let mut propagator = Self {
             pairs: vec![Vec::new(); 2 * vars],
             literals: Vec::new(),
@@ -58,14 +65,8 @@ impl Propagator {
             trail: Vec::new(),
             places: vec![0; vars],
         };
-        solver
-            .clauses()
-            .filter(|clause| clause.len() > 1)
-            .for_each(|clause| propagator.add(clause));
-        solver
-            .clauses()
-            .filter(|clause| clause.len() == 1)
-            .for_each(|clause| propagator.add(clause));
+        let of_size = |is_one: bool| clauses().filter(move |clause| (clause.len() == 1) == is_one);
+        of_size(false).chain(of_size(true)).for_each(|clause| propagator.add(clause));
         propagator
     }
 
