@@ -17,6 +17,7 @@ use cuvee_sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
 use cuvee_sat::progress::Progress;
 use cuvee_sat::solve::backbone::backbone;
 use cuvee_sat::solve::circuit::Circuit;
+use cuvee_sat::solve::exclusion::{self, Exclusions};
 use cuvee_sat::solve::walk::{Samples, WIDE};
 use cuvee_sat::solve::{self, Determinised, Models, Objective, Problem, Question, Unique};
 use cuvee_text::value::Value;
@@ -227,10 +228,11 @@ impl<'s, 'a> Space<'s, 'a> {
         let technologies = objectives::count(&mut evaluator, Optimization::Min);
         let weight = objectives::topology(&mut evaluator, TopologyMode::Weight, Optimization::Min)?;
         let rules = check::rules(&prepared.graph, prepared.options);
-        let checks: Vec<_> =
+        let mut checks: Vec<_> =
             rules.iter().map(|rule| (rule_formula(&mut evaluator, rule), rule)).collect();
 
         let mut encoder = variant::encoder(&evaluator, &assertions);
+        drop_kept(&mut checks, encoder.cnf());
         let objectives: Vec<_> =
             goals.iter().map(|sum| variant::objective(&mut encoder, sum)).collect();
         let cases: Vec<Vec<Lit>> = when
@@ -709,6 +711,22 @@ fn rule_formula(evaluator: &mut Evaluator<'_, '_>, rule: &check::PresenceRule) -
         Demand::AtMostOne => evaluator.arena.at_most_one(of),
     };
     evaluator.arena.implies(guard, demand)
+}
+
+/// Drops checks on many elements of which each excludes the others. A solver that is asked for a
+/// violation would take a time that is quadratic in their number.
+fn drop_kept(checks: &mut Vec<(Formula, &check::PresenceRule)>, cnf: &Cnf) {
+    let is_wide = |rule: &check::PresenceRule| {
+        rule.demand == Demand::AtMostOne && rule.of.len() >= exclusion::WIDE
+    };
+    if !checks.iter().any(|(_, rule)| is_wide(rule)) {
+        return;
+    }
+    let mut exclusions = Exclusions::among(cnf);
+    let mut are_exclusive = |rule: &check::PresenceRule| {
+        exclusions.are_exclusive(&rule.of.iter().copied().map(literal).collect::<Vec<_>>())
+    };
+    checks.retain(|(_, rule)| !is_wide(rule) || !are_exclusive(rule));
 }
 
 /// Determines which elements distinguish variants.
