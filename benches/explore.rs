@@ -90,11 +90,13 @@ fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
 const OPERANDS: [usize; 3] = [300, 1_000, 3_000];
 const OPERANDS_GOAL: u32 = 1_000;
 
-/// The growing templates whose alternatives or conditions depend on one input.
-const WIDE: [&str; 1] = ["conditions of a node"];
+/// The growing templates with one wide choice, or whose alternatives or conditions depend on one
+/// input.
+const WIDE: [&str; 3] =
+    ["hosts to choose from", "alternatives of a property", "conditions of a node"];
 
 /// Asks about templates with one constraint over all inputs, and about templates in which one node
-/// or its property has this many alternatives or conditions.
+/// or its property has this many hosts, alternatives or conditions.
 fn long_constraints() {
     heading("inputs");
     for operator in ["xor", "exo"] {

@@ -133,3 +133,18 @@ fn one_condition_about_many_numbers() {
     });
     assert!(more < 4 * some, "{some} and {more}");
 }
+
+/// One choice of hundreds is found without asking about each, and so is that alternatives exclude
+/// each other.
+#[test]
+fn one_of_many_is_chosen() {
+    for name in ["hosts to choose from", "alternatives of a property"] {
+        for size in [400, 800] {
+            let mut work = Work::default();
+            let template = Resolver::from_text("choice.yaml", grown(name, size));
+            let analysis = template.analyze_with(&mut work).unwrap().result;
+            assert!(!analysis.void && analysis.checks.is_empty());
+            assert!(work.0["searches"] < 50, "{name}: {:?}", work.0);
+        }
+    }
+}
