@@ -203,17 +203,10 @@ impl Exclusions {
             next.push(ForestStep::Leave);
             // All children join groups before anything else is assumed that may exclude them.
             for &child in forest.children(literal) {
-                search.visit(child, &self.propagator);
-                // What follows from a literal that is no branch need not be known for the literals
-                // below it, if they join a group without.
-                let mut last = child;
-                while let [below] = *forest.children(last)
-                    && search.joins(below, &self.propagator)
-                {
-                    last = below;
-                }
-                if !forest.children(last).is_empty() {
-                    next.push(ForestStep::Enter(last));
+                let member = search.member(child, &forest, &self.propagator);
+                search.visit(child, member, &self.propagator);
+                if member == child && !forest.children(child).is_empty() {
+                    next.push(ForestStep::Enter(child));
                 }
             }
         }
@@ -240,7 +233,7 @@ struct ExclusiveGroup {
 struct GroupSearch {
     /// The literals to be grouped that are in none yet.
     open: FxHashSet<Lit>,
-    /// The group of each literal that is in one.
+    /// The group of each literal that is in one, or is equal to one that is.
     places: FxHashMap<Lit, usize>,
     groups: Vec<ExclusiveGroup>,
 }
@@ -258,23 +251,29 @@ impl GroupSearch {
         }
     }
 
-    /// Puts the negation of a literal into a group, if it is to be grouped and has no value yet.
-    fn visit(&mut self, literal: Lit, propagator: &Propagator) {
-        if !self.joins(literal, propagator)
-            && propagator.value(literal).is_none()
-            && self.open.remove(&!literal)
-        {
-            self.places.insert(!literal, self.groups.len());
-            self.groups.push(ExclusiveGroup { literals: vec![!literal], known: 0 });
+    /// The literal to be grouped that a literal stands for: the only one below it, where the two are
+    /// equal, so that it need not be entered for that; else the literal itself.
+    fn member(&self, literal: Lit, forest: &ImplicationForest, propagator: &Propagator) -> Lit {
+        match *forest.children(literal) {
+            [only]
+                if forest.children(only).is_empty()
+                    && self.open.contains(&!only)
+                    && !self.open.contains(&!literal)
+                    && propagator.implied_at_once(literal).any(|implied| implied == only) =>
+            {
+                only
+            }
+            _ => literal,
         }
     }
 
-    /// Puts the negation of a literal into a group whose literals are all true when the negation is
-    /// false, if there is one, and returns whether there is. The current assumptions follow from the
-    /// literal, and so do the literals that it implies directly.
-    fn joins(&mut self, literal: Lit, propagator: &Propagator) -> bool {
-        if propagator.value(literal).is_some() || !self.open.contains(&!literal) {
-            return false;
+    /// Puts the negation of `member` into a group, if it is to be grouped and has no value yet. That
+    /// is a group whose literals are all true when the negation is false, or else a new group.
+    /// `literal` is the member itself, or one that is equal to it. The current assumptions follow
+    /// from it, and so do the literals that it implies directly.
+    fn visit(&mut self, literal: Lit, member: Lit, propagator: &Propagator) {
+        if propagator.value(literal).is_some() || !self.open.remove(&!member) {
+            return;
         }
         let place_of = |literal: Lit| self.places.get(&literal).copied();
         let mut besides: FxHashMap<usize, usize> = FxHashMap::default();
@@ -286,11 +285,12 @@ impl GroupSearch {
         };
         let recent = propagator.trail().iter().rev().take(RECENT).copied().filter_map(place_of);
         let direct = propagator.implied_at_once(literal).filter_map(place_of);
-        let Some(place) = direct.chain(recent).find(is_whole) else { return false };
-        self.open.remove(&!literal);
-        self.groups[place].literals.push(!literal);
+        let place = direct.chain(recent).find(is_whole).unwrap_or(self.groups.len());
+        if place == self.groups.len() {
+            self.groups.push(ExclusiveGroup { literals: Vec::new(), known: 0 });
+        }
+        self.groups[place].literals.push(!member);
         self.places.insert(!literal, place);
-        true
     }
 }
 
@@ -327,20 +327,25 @@ mod tests {
         }
     }
 
+    /// Groups are found among literals, and among others that are equal to them.
     #[test]
     fn one_of_many_is_one_wide_group() {
-        const SIZE: u32 = 1_000;
+        const SIZE: u32 = 10_000;
         let mut arena = Arena::default();
-        let atoms: Vec<_> = (0..SIZE).map(|atom| arena.atom(Atom(atom))).collect();
-        let ladder = arena.at_most_one(atoms.iter().copied());
-        let mut encoder = Encoder::new(&arena, SIZE);
+        let atoms: Vec<_> = (0..2 * SIZE).map(|atom| arena.atom(Atom(atom))).collect();
+        let (others, exclusive) = atoms.split_at(SIZE as usize);
+        let ladder = arena.at_most_one(exclusive.iter().copied());
+        let mut encoder = Encoder::new(&arena, 2 * SIZE);
         encoder.assert(&[ladder], OriginId(0));
-        let cnf = encoder.finish();
-        let mut solver = Recorded::new(SolverKind::default().start());
-        (0..cnf.vars()).for_each(|_| _ = solver.new_var());
-        cnf.clauses().for_each(|clause| solver.add_clause(clause.literals));
-        let literals: Vec<_> = (0..SIZE).map(|var| Var(var).negative()).collect();
-        let groups = wide_groups(&solver, &literals, WIDE);
-        assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [SIZE as usize]);
+        for (&other, &one) in others.iter().zip(exclusive) {
+            encoder.assert(&[!other, one], OriginId(0));
+            encoder.assert(&[!one, other], OriginId(0));
+        }
+        let mut exclusions = Exclusions::among(&encoder.finish());
+        for first in [0, SIZE] {
+            let literals: Vec<_> = (first..first + SIZE).map(|var| Var(var).negative()).collect();
+            let groups = exclusions.wide_groups(&literals, WIDE);
+            assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [SIZE as usize]);
+        }
     }
 }
