@@ -313,9 +313,11 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         let said = self.said_of(owner, capability, name);
         let has_literals = self.topology.secrets.is_empty();
         let is_literal = |value: &Cow<'_, Value>| has_literals && function_in(value).is_none();
-        if said.is_public || said.values.iter().all(is_literal) {
+        let are_literal = || said.values.iter().all(is_literal);
+        if said.is_public || said.values.len() < 2 && are_literal() {
             return said.declared;
         }
+        // Where a slot has thousands of alternatives, it is asked for as often.
         let key = (owner, capability.map(str::to_owned), name.to_owned());
         if let Some(known) = self.slots.borrow().get(&key) {
             return known.clone();
@@ -323,8 +325,11 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         if self.within.get() == DEEPEST {
             return Secrecy::Computed;
         }
-        self.within.set(self.within.get() + 1);
         self.slots.borrow_mut().insert(key.clone(), said.declared.clone());
+        if are_literal() {
+            return said.declared;
+        }
+        self.within.set(self.within.get() + 1);
         let computed = said.values.iter().map(|value| self.computed(value, Some(owner)));
         let found = computed.fold(said.declared, |all, one| self.data().either(all, one));
         self.within.set(self.within.get() - 1);
