@@ -171,7 +171,10 @@ fn is_same(from: &Value, to: &Value) -> bool {
             };
             !short.is_empty() && long.iter().all(|(key, value)| is(key, value))
         }
-        (Value::String(from), Value::String(to)) => is_same_name(from, to),
+        // A date is the instant at which it begins.
+        (Value::String(from), Value::String(to)) => {
+            is_same_name(from, to) || to.strip_suffix("T00:00:00Z") == Some(from)
+        }
         _ => from == to,
     }
 }

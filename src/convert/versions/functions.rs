@@ -6,6 +6,7 @@ use crate::tosca::Family;
 use crate::tosca::function::function_not_map;
 use crate::tosca::types::TypeId;
 use crate::tosca::v2_0;
+use crate::tosca::value::Schema;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
 /// The functions of both versions whose arguments are values.
@@ -24,19 +25,23 @@ impl<'a> Converter<'_, 'a> {
     /// Converts a value. Returns nothing where it has no counterpart.
     pub(super) fn value(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         match self.to {
-            TargetVersion::Two => Some(self.value_to_2_0(node)),
+            TargetVersion::Two => {
+                let schema = self.expected.clone();
+                Some(self.value_to_2_0(node, schema.as_deref()))
+            }
             TargetVersion::Simple => self.value_to_1_3(node),
         }
     }
 
-    fn value_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
+    fn value_to_2_0(&mut self, node: Node<'a>, schema: Option<&Schema<'a>>) -> Out<'a> {
         match node.kind() {
             NodeKind::Scalar => match node.as_str().filter(|text| text.starts_with('$')) {
                 Some(own) => text(format!("${own}")),
-                None => Out::Source(node),
+                None => self.timestamp_to_2_0(node, schema).map_or(Out::Source(node), text),
             },
             NodeKind::Sequence => {
-                let items = node.items().map(|item| (Some(item), self.value_to_2_0(item)));
+                let schema = schema.and_then(|schema| self.schema_of_part(schema, None));
+                let items = node.items().map(|item| (Some(item), self.value_to_2_0(item, schema)));
                 let items = items.collect();
                 list(node, items)
             }
@@ -44,12 +49,13 @@ impl<'a> Converter<'_, 'a> {
                 Some((name, (key, operand))) => self.call_to_2_0(node, name, key, operand),
                 None => {
                     let entries = node.entries().map(|(key, value)| {
-                        let name = key.as_str().filter(|name| name.starts_with('$'));
-                        let key = match name {
+                        let name = key.as_str();
+                        let schema = schema.and_then(|schema| self.schema_of_part(schema, name));
+                        let key = match name.filter(|name| name.starts_with('$')) {
                             Some(name) => OutKey::Renamed(key, format!("${name}").into()),
                             None => OutKey::Source(key),
                         };
-                        (key, self.value_to_2_0(value))
+                        (key, self.value_to_2_0(value, schema))
                     });
                     let entries = entries.collect();
                     map(node, entries)
@@ -85,7 +91,7 @@ impl<'a> Converter<'_, 'a> {
                 Out::Source(operand)
             }
             "get_input" => Out::Source(operand),
-            _ => self.value_to_2_0(operand),
+            _ => self.value_to_2_0(operand, None),
         };
         let key = OutKey::Renamed(key, format!("${name}").into());
         Out::Map { entries: vec![(key, arguments)].into(), like: Some(node) }

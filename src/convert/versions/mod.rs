@@ -9,6 +9,7 @@ mod conditions;
 mod functions;
 mod parameters;
 mod supplied;
+mod timestamps;
 mod to_1_3;
 mod to_2_0;
 
@@ -20,10 +21,12 @@ use super::patch::push_key;
 use crate::tosca::Family;
 use crate::tosca::types::{EffectiveType, TypeId, Types};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent};
+use crate::tosca::value::Schema;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, Out, OutKey, parse, write_yaml};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::OnceLock;
 
@@ -118,6 +121,10 @@ struct Converter<'t, 'a> {
     is_extended: bool,
     path: String,
     scope: SelfScope<'a>,
+    /// The type of the template, or of a part of one, to which values are assigned.
+    assigned: Option<&'t EffectiveType<'a>>,
+    /// The schema of the value that is converted.
+    expected: Option<Cow<'t, Schema<'a>>>,
     /// The type whose definition is converted.
     own_type: Option<TypeId>,
     /// The name of the entry that is converted.
@@ -362,6 +369,8 @@ impl<'t, 'a> Converter<'t, 'a> {
             is_extended,
             path: String::new(),
             scope: SelfScope::None,
+            assigned: None,
+            expected: None,
             own_type: None,
             name: "",
             templates: OnceCell::new(),
@@ -419,8 +428,9 @@ impl<'t, 'a> Converter<'t, 'a> {
                 TargetVersion::Simple => self.short_to_1_3(node, entity),
             };
         }
-        let around = self.scope;
+        let around = (self.scope, self.assigned);
         self.scope = self.scope_of(node, entity);
+        self.assigned = self.assigned_type(node, entity);
         if let [family] = family_of(entity) {
             self.own_type = self.context.types.find_in(self.file(), *family, self.name);
         }
@@ -437,7 +447,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             TargetVersion::Two => self.finish_2_0(&mut made, entity),
             TargetVersion::Simple => self.finish_1_3(&mut made, entity),
         }
-        self.scope = around;
+        (self.scope, self.assigned) = around;
         if !family_of(entity).is_empty() {
             self.own_type = None;
         }
@@ -465,6 +475,41 @@ impl<'t, 'a> Converter<'t, 'a> {
             }
             _ => self.scope,
         }
+    }
+
+    /// The type of an element to which values are assigned.
+    fn assigned_type(
+        &self,
+        node: Node<'a>,
+        entity: &ElementGrammar,
+    ) -> Option<&'t EffectiveType<'a>> {
+        let family = match entity.kind {
+            EntityKind::NodeTemplate => Family::Node,
+            EntityKind::RelationshipTemplate | EntityKind::AssignedRelationship => {
+                Family::Relationship
+            }
+            EntityKind::Group => Family::Group,
+            EntityKind::Policy => Family::Policy,
+            EntityKind::Artifact => Family::Artifact,
+            EntityKind::CapabilityAssignment => {
+                return self.capability_type(node).map(|id| self.context.types.effective(id));
+            }
+            _ => return None,
+        };
+        let id = self.named_type(family, node.get("type")?)?;
+        Some(self.context.types.effective(id))
+    }
+
+    /// Converts values with a schema.
+    fn expecting<T>(
+        &mut self,
+        schema: Option<Cow<'t, Schema<'a>>>,
+        step: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let around = std::mem::replace(&mut self.expected, schema);
+        let made = step(self);
+        self.expected = around;
+        made
     }
 
     /// Whether the requirement definition that is converted refines one of a parent.
@@ -621,9 +666,15 @@ impl<'t, 'a> Converter<'t, 'a> {
                         && self.is_extended
                         && value.kind() == NodeKind::Mapping
                         && (self.context.is_wrapped)(value);
-                    let made = self.below(name, |this| match is_wrapped {
-                        true => this.wrapped(value),
-                        false => this.value_or_loss(value),
+                    let schema = self.assigned.and_then(|it| {
+                        let part = it.properties.get(name).or_else(|| it.attributes.get(name))?;
+                        Some(Cow::Borrowed(&part.definition.schema))
+                    });
+                    let made = self.below(name, |this| {
+                        this.expecting(schema, |this| match is_wrapped {
+                            true => this.wrapped(value),
+                            false => this.value_or_loss(value),
+                        })
                     });
                     entries.extend(made.map(|made| (OutKey::Source(key), made)));
                 }

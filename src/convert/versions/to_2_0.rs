@@ -10,10 +10,11 @@ use crate::tosca::import::is_profile;
 use crate::tosca::types::{ArtifactDefinition, Occurrences, TypeId, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
-use crate::tosca::value::Primitive;
+use crate::tosca::value::{Primitive, Schema};
 use crate::tosca::{Family, PLAIN_VERSION};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+use std::borrow::Cow;
 
 /// The type of artifacts that name none.
 const ARTIFACT: &str = "tosca.artifacts.File";
@@ -35,7 +36,11 @@ impl<'a> Converter<'_, 'a> {
             return;
         }
         if let Some(keyname) = entity.keyname_of_1_3(name) {
-            let content = self.content(entity, keyname.field, &keyname.holds, value);
+            let is_defined = matches!(name, "default" | "value");
+            let schema = is_defined.then(|| self.schema_of(made.node));
+            let content = self.expecting(schema, |this| {
+                this.content(entity, keyname.field, &keyname.holds, value)
+            });
             made.put_operations();
             let known = made.get_mut(keyname.name);
             match (known, content) {
@@ -191,7 +196,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The type of the capability that is converted, a definition or an assignment.
-    fn capability_type(&self, node: Node<'a>) -> Option<TypeId> {
+    pub(super) fn capability_type(&self, node: Node<'a>) -> Option<TypeId> {
         let inherited = || match self.own_type {
             Some(_) => self.of_parent(),
             None => match self.scope {
@@ -648,7 +653,8 @@ impl<'a> Converter<'_, 'a> {
         let SourceEntry { entity, key, value, .. } = entry;
         let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
         let is_range = kind.and_then(Node::text) == Some("range");
-        let (all, kept) = self.validation(value, is_range);
+        let schema = Some(Cow::Owned(Schema::untyped().with_kind(kind)));
+        let (all, kept) = self.expecting(schema, |this| this.validation(value, is_range));
         if let Some(all) = all {
             // The comments at the clauses.
             let items = value.items().filter(|_| !value.is_flow());

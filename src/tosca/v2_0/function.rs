@@ -249,7 +249,7 @@ fn amount(value: &Value) -> Option<(Number, &str)> {
 }
 
 /// The order of two values; `None` where their types, or the units of their types, decide.
-fn order(one: &Value, other: &Value) -> Result<Option<Ordering>, String> {
+pub(crate) fn order(one: &Value, other: &Value) -> Result<Option<Ordering>, String> {
     match (amount(one), amount(other)) {
         (Some((one, unit)), Some((other, same))) => {
             let order = match (one.as_int(), other.as_int()) {

@@ -54,7 +54,7 @@ pub(crate) use read::defines_parameter;
 pub use rule::PropertyRule;
 pub(crate) use rule::RuleDemand;
 pub use schema::{DataTypeView, DataTypes, PropertyDefinition, ScalarNumbers, Schema};
-pub(crate) use timestamp::timestamp;
+pub(crate) use timestamp::{rfc_3339, timestamp};
 pub use unit::Dimension;
 pub(crate) use unit::units;
 pub(crate) use validation::{UnitSize, in_base_unit, said_clauses};

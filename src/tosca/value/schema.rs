@@ -39,7 +39,7 @@ impl<'a> Schema<'a> {
     }
 
     /// The schema with this type, if there is one.
-    pub(in crate::tosca) fn with_kind(mut self, kind: Option<Node<'a>>) -> Self {
+    pub(crate) fn with_kind(mut self, kind: Option<Node<'a>>) -> Self {
         if let Some(name) = kind.and_then(Node::text) {
             (self.type_name, self.kind) = (name, kind);
         }

@@ -7,10 +7,12 @@ use super::kind::{Fit, KnownValue, ValueType};
 use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::v2_0::called;
-use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate, regular_expression};
+use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate, order, regular_expression};
 use crate::tosca::value::{Primitive, Schema, ValueKinds, is_unsupported};
 use crate::variability::graph::ElementId;
+use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
+use std::cmp::Ordering;
 
 /// An expression, and who answers the calls in it that ask for something.
 #[derive(Clone, Copy)]
@@ -58,6 +60,7 @@ impl Checker<'_, '_> {
                 if matches!(evaluate(node, &|_, _| None, &|value| value), Ok(None)) {
                     self.takes_given(expression, &call, function);
                     self.takes_pattern(expression.when, &call, function);
+                    self.takes_range(expression.when, &call, function);
                     self.compares(expression, &call);
                 }
                 self.result(&call, function)
@@ -125,6 +128,19 @@ impl Checker<'_, '_> {
         {
             let error = Diagnostic::error(Code::InvalidFunction, why).at(pattern.span());
             self.report_when(when, &[], error.rule(Rule::new(&TOSCA_2_0, function.section)));
+        }
+    }
+
+    /// Warns of a range of numbers that has none.
+    fn takes_range(&self, when: &[ElementId], call: &AppliedCall<'_, '_>, function: &BuiltIn) {
+        let ("in_range", [_, range]) = (call.name, call.arguments) else { return };
+        let bounds: Vec<Value> = range.items().map(Node::to_value).collect();
+        if let [low @ Value::Number(_), high @ Value::Number(_)] = &bounds[..]
+            && order(low, high) == Ok(Some(Ordering::Greater))
+        {
+            let message = format!("no value is in a range from `{low}` to `{high}`");
+            let warning = Diagnostic::warning(Code::InvalidFunction, message).at(range.span());
+            self.report_when(when, &[], warning.rule(Rule::new(&TOSCA_2_0, function.section)));
         }
     }
 
