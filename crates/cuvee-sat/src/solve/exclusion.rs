@@ -24,7 +24,8 @@ const ASKING: usize = 1_000_000;
 
 /// The size from which a group is so wide that only [`Exclusions::wide_groups`] finds it in time.
 pub const WIDE: usize = 256;
-/// How many of the literals that propagation found last are checked for a group to join.
+/// How many of the literals that propagation found last are checked for a group to join, and how many
+/// of the groups that were found first.
 const RECENT: usize = 16;
 
 /// Finds literals that cannot be true together, or false together.
@@ -285,7 +286,8 @@ impl GroupSearch {
         };
         let recent = propagator.trail().iter().rev().take(RECENT).copied().filter_map(place_of);
         let direct = propagator.implied_at_once(literal).filter_map(place_of);
-        let place = direct.chain(recent).find(is_whole).unwrap_or(self.groups.len());
+        let first = 0..self.groups.len().min(RECENT);
+        let place = direct.chain(recent).chain(first).find(is_whole).unwrap_or(self.groups.len());
         if place == self.groups.len() {
             self.groups.push(ExclusiveGroup { literals: Vec::new(), known: 0 });
         }

@@ -66,7 +66,15 @@ impl Propagator {
             places: vec![0; vars],
         };
         let of_size = |is_one: bool| clauses().filter(move |clause| (clause.len() == 1) == is_one);
-        of_size(false).chain(of_size(true)).for_each(|clause| propagator.add(clause));
+        // What is known from the beginning makes clauses shorter.
+        let mut left = Vec::new();
+        for clause in of_size(true).chain(of_size(false)) {
+            left.clear();
+            left.extend(clause.iter().filter(|it| propagator.value(**it) != Some(false)));
+            if !left.iter().any(|literal| propagator.value(*literal) == Some(true)) {
+                propagator.add(&left);
+            }
+        }
         propagator
     }
 
