@@ -277,15 +277,18 @@ impl GroupSearch {
             return;
         }
         let place_of = |literal: Lit| self.places.get(&literal).copied();
+        let equal = [literal, member].into_iter();
+        let mut direct: Vec<Lit> = equal.flat_map(|it| propagator.implied_at_once(it)).collect();
+        direct.sort_unstable();
+        direct.dedup();
+        let direct = direct.into_iter().filter_map(place_of);
         let mut besides: FxHashMap<usize, usize> = FxHashMap::default();
-        let implied = propagator.implied_at_once(literal).filter_map(place_of);
-        implied.for_each(|place| *besides.entry(place).or_default() += 1);
+        direct.clone().for_each(|place| *besides.entry(place).or_default() += 1);
         let is_whole = |&place: &usize| {
             let ExclusiveGroup { literals, known } = &self.groups[place];
             known + besides.get(&place).copied().unwrap_or(0) == literals.len()
         };
         let recent = propagator.trail().iter().rev().take(RECENT).copied().filter_map(place_of);
-        let direct = propagator.implied_at_once(literal).filter_map(place_of);
         let first = 0..self.groups.len().min(RECENT);
         let place = direct.chain(recent).chain(first).find(is_whole).unwrap_or(self.groups.len());
         if place == self.groups.len() {
