@@ -171,8 +171,8 @@ impl<'a> Converter<'_, 'a> {
         }
         // Attributes reflect properties.
         let is_added = |key: &str| {
-            !effective.properties.contains_key(key)
-                && !(name == "attributes" && effective.attributes.contains_key(key))
+            let is_attribute = name == "attributes" && effective.attributes.contains_key(key);
+            !is_attribute && !effective.properties.contains_key(key)
         };
         let added = value.entries().filter(|(key, _)| key.text().is_some_and(is_added));
         let added: Vec<_> = added.collect();
