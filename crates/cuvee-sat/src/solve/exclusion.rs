@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const GROUPING: usize = 40_000_000;
 const ASKING: usize = 1_000_000;
 
-/// The size from which a group is so wide that only [`Exclusions::wide_groups`] finds it in time.
+/// The size from which a group is so wide that to propagate each of its literals takes too long.
 pub const WIDE: usize = 256;
 /// How many of the literals that propagation found last are checked for a group to join, and how many
 /// of the groups that were found first.
