@@ -179,10 +179,9 @@ fn determinise_beside(
     let known: Vec<Var> = question.inputs.iter().copied().chain(known).collect();
     determinised.gates = known.len() - question.inputs.len();
     let mut twins = Twins::new(cnf.vars(), &clauses, &fixed, &known, settings);
-    let asked: Vec<Var> = twins.differences.keys().copied().collect();
-    determinised.asked = asked.len();
+    determinised.asked = twins.differences.len();
     let near = |candidates: &mut Vec<Var>, pair: &Twins| {
-        undetermined_nearby(candidates, (cnf, &clauses), [&known, &asked], pair, settings)
+        undetermined_nearby(candidates, (cnf, &clauses), &known, pair, settings)
     };
     let undetermined = twins.undetermined(effort, near)?;
     let blocks = ChoiceBlocks::of(cnf.vars(), &undetermined, &clauses);
@@ -328,13 +327,12 @@ impl Twins {
 }
 
 /// Moves the variables out of `candidates` that have two values for the same values of `known`, as
-/// models near a pair of models that differ show. `others` are all that are not known. Where a
-/// choice is one of many, a pair of models shows only two of them, and each question to the solver
-/// takes as long as there are many.
+/// models near a pair of models that differ show. Where a choice is one of many, a pair of models
+/// shows only two of them, and each question to the solver takes as long as there are many.
 fn undetermined_nearby(
     candidates: &mut Vec<Var>,
     (cnf, clauses): (&Cnf, &[Vec<Lit>]),
-    [known, others]: [&[Var]; 2],
+    known: &[Var],
     pair: &Twins,
     settings: &SolverSettings,
 ) -> Vec<Var> {
@@ -352,16 +350,19 @@ fn undetermined_nearby(
             propagator.assume(literal);
         }
     }
-    let base = Gates::base(cnf.vars(), clauses, known, others);
-    let chosen: Vec<Lit> = base[known.len()..].iter().map(|var| var.negative()).collect();
     let mut exclusions = Exclusions::of(propagator);
-    let choices = exclusions.wide_groups(&chosen, exclusion::WIDE);
     let mut found = Vec::new();
-    if !choices.is_empty()
-        && let Some(circuit) = Circuit::new(cnf, &base)
-    {
-        let differs = chosen_side_by_side(&circuit, &choices, &models);
-        found.extend(candidates.extract_if(.., |var| differs[var.index()]));
+    if pair.differences.len() >= exclusion::WIDE {
+        let others: Vec<Var> = pair.differences.keys().copied().collect();
+        let base = Gates::base(cnf.vars(), clauses, known, &others);
+        let chosen: Vec<Lit> = base[known.len()..].iter().map(|var| var.negative()).collect();
+        let choices = exclusions.wide_groups(&chosen, exclusion::WIDE);
+        if !choices.is_empty()
+            && let Some(circuit) = Circuit::new(cnf, &base)
+        {
+            let differs = chosen_side_by_side(&circuit, &choices, &models);
+            found.extend(candidates.extract_if(.., |var| differs[var.index()]));
+        }
     }
     let nearby = models.nearby();
     let mut in_vain = 0;
