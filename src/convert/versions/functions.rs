@@ -106,14 +106,13 @@ impl<'a> Converter<'_, 'a> {
         let scope = match first.as_str() {
             Some(end @ ("SOURCE" | "TARGET")) => {
                 items.extend([(None, text("SELF")), (Some(*first), text(end))]);
-                match rest {
-                    [capability, property, ..]
-                        if end == "TARGET" && self.is_of_target(*property) =>
-                    {
-                        items.extend([(None, text("CAPABILITY")), own(capability)]);
-                        rest = &rest[1..];
-                    }
-                    _ => {}
+                if let [capability, more @ ..] = rest
+                    && let [property, ..] = more
+                    && end == "TARGET"
+                    && self.is_of_target(*property)
+                {
+                    items.extend([(None, text("CAPABILITY")), own(capability)]);
+                    rest = more;
                 }
                 SelfScope::None
             }

@@ -390,6 +390,13 @@ impl<'t, 'a> Converter<'t, 'a> {
         self.context.types.find_in(file, family, name.text()?)
     }
 
+    /// The built-in type that the name of a data type leads to.
+    fn primitive(&self, name: Node<'a>) -> Option<&'static str> {
+        let file = Some(name.document().file()).filter(|file| !file.is_built_in());
+        let kind = self.context.types.resolve(file, Family::Data, name.text()?)?;
+        self.context.types.primitive(kind)
+    }
+
     /// Reports a part without an exact counterpart, at the current path.
     fn report(&mut self, kind: LossKind, at: Node<'_>, construct: &str, why: &str) {
         let span = Some(at.span()).filter(|span: &Span| !span.file.is_built_in());
@@ -463,8 +470,8 @@ impl<'t, 'a> Converter<'t, 'a> {
                 SelfScope::Node(id, None)
             }
             EntityKind::RelationshipType => {
-                let find = self.context.types.find_in(self.file(), Family::Relationship, self.name);
-                SelfScope::Relationship(find)
+                let id = self.context.types.find_in(self.file(), Family::Relationship, self.name);
+                SelfScope::Relationship(id)
             }
             EntityKind::RelationshipTemplate
             | EntityKind::RequirementRelationship
@@ -477,27 +484,27 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
     }
 
-    /// The type of an element to which values are assigned.
+    /// The type of an element to which values are assigned. Only those for TOSCA 2.0 depend on it.
     fn assigned_type(
         &self,
         node: Node<'a>,
         entity: &ElementGrammar,
     ) -> Option<&'t EffectiveType<'a>> {
-        let family = match entity.kind {
-            EntityKind::NodeTemplate => Family::Node,
-            EntityKind::RelationshipTemplate | EntityKind::AssignedRelationship => {
-                Family::Relationship
-            }
-            EntityKind::Group => Family::Group,
-            EntityKind::Policy => Family::Policy,
-            EntityKind::Artifact => Family::Artifact,
-            EntityKind::CapabilityAssignment => {
-                return self.capability_type(node).map(|id| self.context.types.effective(id));
-            }
-            _ => return None,
+        let named = |family| self.named_type(family, node.get("type")?);
+        let id = match (entity.kind, self.scope) {
+            _ if self.to == TargetVersion::Simple => None,
+            (EntityKind::NodeTemplate, SelfScope::Node(id, _)) => id,
+            (
+                EntityKind::RelationshipTemplate | EntityKind::AssignedRelationship,
+                SelfScope::Relationship(id),
+            ) => id,
+            (EntityKind::Group, _) => named(Family::Group),
+            (EntityKind::Policy, _) => named(Family::Policy),
+            (EntityKind::Artifact, _) => named(Family::Artifact),
+            (EntityKind::CapabilityAssignment, _) => self.capability_type(node),
+            _ => None,
         };
-        let id = self.named_type(family, node.get("type")?)?;
-        Some(self.context.types.effective(id))
+        Some(self.context.types.effective(id?))
     }
 
     /// Converts values with a schema.

@@ -4,7 +4,6 @@ use super::Converter;
 use crate::diagnostic::Diagnostics;
 use crate::tosca::Family;
 use crate::tosca::grammar::Grammar;
-use crate::tosca::types::TypeRef;
 use crate::tosca::value::{Primitive, Schema, rfc_3339, timestamp};
 use cuvee_text::yaml::Node;
 use std::borrow::Cow;
@@ -38,7 +37,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         if let Some(entry) = &schema.entry_schema {
             return Some(entry);
         }
-        let Some(TypeRef::Defined(id)) = self.data_type(schema) else { return None };
+        let id = self.named_type(Family::Data, schema.kind?)?;
         let effective = self.context.types.effective(id);
         let property = key.and_then(|key| effective.properties.get(key));
         let entry = effective.schema.entry_schema.as_deref();
@@ -52,13 +51,6 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     fn is_timestamp(&self, schema: &Schema<'a>) -> bool {
-        let kind = self.data_type(schema).and_then(|kind| self.context.types.primitive(kind));
-        kind == Some(Primitive::Timestamp.name())
-    }
-
-    fn data_type(&self, schema: &Schema<'a>) -> Option<TypeRef> {
-        let name = schema.kind?;
-        let file = Some(name.document().file()).filter(|file| !file.is_built_in());
-        self.context.types.resolve(file, Family::Data, name.text()?)
+        schema.kind.and_then(|name| self.primitive(name)) == Some(Primitive::Timestamp.name())
     }
 }

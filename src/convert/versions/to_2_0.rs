@@ -66,9 +66,7 @@ impl<'a> Converter<'_, 'a> {
 
     /// Whether the value of a definition is a range without an upper bound.
     fn is_unbounded(&self, definition: Node<'a>, value: Node<'a>) -> bool {
-        let kind = definition.get("type").and_then(Node::text);
-        let kind = kind.and_then(|it| self.context.types.resolve(self.file(), Family::Data, it));
-        let is_range = kind.and_then(|it| self.context.types.primitive(it)) == Some("range");
+        let is_range = definition.get("type").and_then(|it| self.primitive(it)) == Some("range");
         is_range && value.items().any(|bound| bound.as_str() == Some("UNBOUNDED"))
     }
 
