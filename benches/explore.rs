@@ -92,8 +92,12 @@ const OPERANDS_GOAL: u32 = 1_000;
 
 /// The growing templates with one wide choice, or whose alternatives or conditions depend on one
 /// input.
-const WIDE: [&str; 3] =
-    ["hosts to choose from", "alternatives of a property", "conditions of a node"];
+const WIDE: [&str; 4] = [
+    "hosts to choose from",
+    "alternatives of a property",
+    "alternatives of a type",
+    "conditions of a node",
+];
 
 /// Asks about templates with one constraint over all inputs, and about templates in which one node
 /// or its property has this many hosts, alternatives or conditions.
