@@ -322,14 +322,15 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         if let Some(known) = self.slots.borrow().get(&key) {
             return known.clone();
         }
+        if are_literal() {
+            self.slots.borrow_mut().insert(key, said.declared.clone());
+            return said.declared;
+        }
         if self.within.get() == DEEPEST {
             return Secrecy::Computed;
         }
-        self.slots.borrow_mut().insert(key.clone(), said.declared.clone());
-        if are_literal() {
-            return said.declared;
-        }
         self.within.set(self.within.get() + 1);
+        self.slots.borrow_mut().insert(key.clone(), said.declared.clone());
         let computed = said.values.iter().map(|value| self.computed(value, Some(owner)));
         let found = computed.fold(said.declared, |all, one| self.data().either(all, one));
         self.within.set(self.within.get() - 1);
