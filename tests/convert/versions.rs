@@ -173,7 +173,8 @@ fn is_same(from: &Value, to: &Value) -> bool {
         }
         // A date is the instant at which it begins.
         (Value::String(from), Value::String(to)) => {
-            is_same_name(from, to) || to.strip_suffix("T00:00:00Z") == Some(from)
+            let is_date = from.split('-').map(str::len).eq([4, 2, 2]);
+            is_same_name(from, to) || is_date && to.strip_suffix("T00:00:00Z") == Some(from)
         }
         _ => from == to,
     }
