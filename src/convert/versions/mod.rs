@@ -19,7 +19,7 @@ use self::parameters::keyname_of_value;
 use super::loss::{Loss, LossKind, Losses};
 use super::patch::push_key;
 use crate::tosca::Family;
-use crate::tosca::types::{EffectiveType, TypeId, Types};
+use crate::tosca::types::{EffectiveInterface, EffectiveType, OperationDefinition, TypeId, Types};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent};
 use crate::tosca::value::Schema;
 use cuvee_text::source::{FileId, Span};
@@ -121,8 +121,8 @@ struct Converter<'t, 'a> {
     is_extended: bool,
     path: String,
     scope: SelfScope<'a>,
-    /// The type of the template, or of a part of one, to which values are assigned.
-    assigned: Option<&'t EffectiveType<'a>>,
+    /// What values by name are assigned to.
+    assigned: Option<AssignedTo<'t, 'a>>,
     /// The schema of the value that is converted.
     expected: Option<Cow<'t, Schema<'a>>>,
     /// The type whose definition is converted.
@@ -133,6 +133,41 @@ struct Converter<'t, 'a> {
     templates: OnceCell<FxHashMap<&'a str, NamedNodes<'a>>>,
     losses: Losses,
     needed: Vec<NeededType>,
+}
+
+/// What says which values there may be by which names.
+#[derive(Clone, Copy)]
+enum AssignedTo<'t, 'a> {
+    /// The type of a template, or of a part of one.
+    Type(&'t EffectiveType<'a>),
+    Interface(&'t EffectiveInterface<'a>),
+    /// An operation or a notification.
+    Operation(&'t OperationDefinition<'a>),
+}
+
+impl<'t, 'a> AssignedTo<'t, 'a> {
+    /// The schema of a value.
+    fn schema(self, name: &str) -> Option<&'t Schema<'a>> {
+        let definition = match self {
+            Self::Type(of) => {
+                &of.properties.get(name).or_else(|| of.attributes.get(name))?.definition
+            }
+            Self::Interface(of) => &of.inputs.get(name)?.definition,
+            Self::Operation(of) => of.inputs.iter().find(|input| input.named.name == name)?,
+        };
+        Some(&definition.schema)
+    }
+
+    fn interface(self, name: &str) -> Option<Self> {
+        let Self::Type(of) = self else { return None };
+        of.interfaces.get(name).map(|part| Self::Interface(&part.definition))
+    }
+
+    fn operation(self, name: &str) -> Option<Self> {
+        let Self::Interface(of) = self else { return None };
+        let part = of.operations.get(name).or_else(|| of.notifications.get(name))?;
+        Some(Self::Operation(&part.definition))
+    }
 }
 
 /// An entry of an element that is converted.
@@ -437,7 +472,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
         let around = (self.scope, self.assigned);
         self.scope = self.scope_of(node, entity);
-        self.assigned = self.assigned_type(node, entity);
+        self.assigned = self.assigned_to(node, entity);
         if let [family] = family_of(entity) {
             self.own_type = self.context.types.find_in(self.file(), *family, self.name);
         }
@@ -484,27 +519,48 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
     }
 
-    /// The type of an element to which values are assigned. Only those for TOSCA 2.0 depend on it.
-    fn assigned_type(
+    /// What the values in an element are assigned to. Only those for TOSCA 2.0 depend on it.
+    fn assigned_to(
         &self,
         node: Node<'a>,
-        entity: &ElementGrammar,
-    ) -> Option<&'t EffectiveType<'a>> {
+        entity: &'static ElementGrammar,
+    ) -> Option<AssignedTo<'t, 'a>> {
+        use EntityKind as Kind;
         let named = |family| self.named_type(family, node.get("type")?);
         let id = match (entity.kind, self.scope) {
             _ if self.to == TargetVersion::Simple => None,
-            (EntityKind::NodeTemplate, SelfScope::Node(id, _)) => id,
+            (Kind::InterfaceAssignment, _) => return self.assigned?.interface(self.name),
             (
-                EntityKind::RelationshipTemplate | EntityKind::AssignedRelationship,
+                Kind::Operation
+                | Kind::OperationAssignment
+                | Kind::Notification
+                | Kind::NotificationAssignment,
+                _,
+            ) => return self.assigned?.operation(self.name),
+            (Kind::Interface, SelfScope::Node(id, _) | SelfScope::Relationship(id)) => {
+                return AssignedTo::Type(self.context.types.effective(id?)).interface(self.name);
+            }
+            (Kind::InterfaceType, _) => {
+                let id = self.context.types.find_in(self.file(), Family::Interface, self.name)?;
+                return Some(AssignedTo::Interface(&self.context.types.effective(id).interface));
+            }
+            (Kind::NodeTemplate, SelfScope::Node(id, _)) => id,
+            (
+                Kind::RelationshipTemplate | Kind::AssignedRelationship,
                 SelfScope::Relationship(id),
             ) => id,
-            (EntityKind::Group, _) => named(Family::Group),
-            (EntityKind::Policy, _) => named(Family::Policy),
-            (EntityKind::Artifact, _) => named(Family::Artifact),
-            (EntityKind::CapabilityAssignment, _) => self.capability_type(node),
+            (Kind::Group, _) => named(Family::Group),
+            (Kind::Policy, _) => named(Family::Policy),
+            (Kind::Artifact, _) => named(Family::Artifact),
+            (Kind::CapabilityAssignment, _) => self.capability_type(node),
             _ => None,
         };
-        Some(self.context.types.effective(id?))
+        Some(AssignedTo::Type(self.context.types.effective(id?)))
+    }
+
+    /// The schema of a value by its name.
+    fn assigned_schema(&self, name: &str) -> Option<Cow<'t, Schema<'a>>> {
+        self.assigned?.schema(name).map(Cow::Borrowed)
     }
 
     /// Converts values with a schema.
@@ -673,10 +729,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                         && self.is_extended
                         && value.kind() == NodeKind::Mapping
                         && (self.context.is_wrapped)(value);
-                    let schema = self.assigned.and_then(|it| {
-                        let part = it.properties.get(name).or_else(|| it.attributes.get(name))?;
-                        Some(Cow::Borrowed(&part.definition.schema))
-                    });
+                    let schema = self.assigned_schema(name);
                     let made = self.below(name, |this| {
                         this.expecting(schema, |this| match is_wrapped {
                             true => this.wrapped(value),

@@ -24,7 +24,8 @@ impl<'a> Converter<'_, 'a> {
         if is_value(node) {
             // A short parameter of TOSCA 2.0 is fixed.
             let keyname = if self.to == TargetVersion::Two { keyname } else { "value" };
-            return Some(inline_map(keyname, self.value(node)?));
+            let schema = self.assigned_schema(self.name);
+            return Some(inline_map(keyname, self.expecting(schema, |this| this.value(node))?));
         }
         let default = node.get("default").filter(|_| node.entries().len() == 1)?;
         let is_short = keyname == "default" && self.to == TargetVersion::Simple;
@@ -76,6 +77,14 @@ impl<'a> Converter<'_, 'a> {
                         entries.push((named_key(key, "constraints"), constraints));
                     }
                     continue;
+                }
+                // A default that is a map may be an expression of the extension.
+                "default" | "constraints"
+                    if self.to == TargetVersion::Two && value.kind() != NodeKind::Mapping =>
+                {
+                    let schema = Some(self.schema_of(node));
+                    let made = self.expecting(schema, |this| this.value(value));
+                    made.unwrap_or(Out::Source(value))
                 }
                 _ => Out::Source(value),
             };

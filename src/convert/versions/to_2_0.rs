@@ -600,7 +600,9 @@ impl<'a> Converter<'_, 'a> {
         let SourceEntry { entity, key, value, .. } = entry;
         let of_operations = entity.keynames.iter().find(|keyname| keyname.name == "operations");
         let Some(below) = of_operations.and_then(|keyname| keyname.holds.element()) else { return };
+        let around = std::mem::replace(&mut self.name, entry.name);
         let operation = (OutKey::Source(key), self.element(value, below));
+        self.name = around;
         if !made.has("operations") {
             let [_, like] = super::inline();
             let like = like.filter(|_| made.node.is_flow());
