@@ -7,9 +7,11 @@ use super::schema::shape;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind};
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use regex_lite::Regex;
+use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// The condition of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,6 +133,29 @@ pub struct Clause<'a> {
     pub span: Span,
     /// The regular expression of `pattern`, which is compiled once and matches whole texts.
     pattern: Option<Result<Regex, String>>,
+    /// What `valid_values` lists, found when it is asked for first.
+    listed: OnceLock<ListedScalars>,
+}
+
+/// The texts and integers in a list, of which there may be thousands.
+#[derive(Clone, Debug, Default)]
+struct ListedScalars {
+    texts: FxHashSet<Box<str>>,
+    integers: FxHashSet<i64>,
+}
+
+impl ListedScalars {
+    fn of(list: Node<'_>) -> Self {
+        let mut listed = Self::default();
+        for scalar in list.items().filter_map(Node::scalar) {
+            match scalar {
+                Scalar::String(text) => _ = listed.texts.insert(text.into()),
+                Scalar::Int(number) => _ = listed.integers.insert(number),
+                _ => {}
+            }
+        }
+        listed
+    }
 }
 
 impl<'a> Clause<'a> {
@@ -151,7 +176,7 @@ impl<'a> Clause<'a> {
         };
         let text = operand.as_str().filter(|_| operator == Operator::Pattern);
         let pattern = text.map(|text| anchored(text).map_err(|error| error.to_string()));
-        Ok(Self { operator, operand, span, pattern })
+        Ok(Self { operator, operand, span, pattern, listed: OnceLock::new() })
     }
 
     /// Reads a clause: a map with its operator as the only key, or a scalar, which is short for
@@ -183,6 +208,17 @@ impl<'a> Clause<'a> {
     /// The regular expression of a `pattern`, or the reason why it is invalid.
     pub(crate) fn pattern(&self) -> Option<Result<&Regex, &str>> {
         self.pattern.as_ref().map(|pattern| pattern.as_ref().map_err(String::as_str))
+    }
+
+    /// Whether `valid_values` lists a value of this type. Only texts and integers are looked up;
+    /// others may be listed even if this is false.
+    pub(super) fn lists(&self, datum: Datum<'_>, primitive: Primitive) -> bool {
+        let listed = || self.listed.get_or_init(|| ListedScalars::of(self.operand));
+        match (primitive, datum.scalar()) {
+            (Primitive::String, Some(Scalar::String(text))) => listed().texts.contains(text),
+            (Primitive::Integer, Some(Scalar::Int(number))) => listed().integers.contains(&number),
+            _ => false,
+        }
     }
 
     /// The clause on one line, such as `in_range: [1, 4]`.

@@ -73,6 +73,9 @@ impl<'t> ValueChecker<'t, '_> {
         }
         match operator {
             Operator::Equal => self.same(datum, operand, Some(kind.schema)),
+            Operator::ValidValues if base.is_some_and(|base| clause.lists(datum, base)) => {
+                Truth::Yes
+            }
             Operator::ValidValues if operand.kind() == NodeKind::Sequence => {
                 Truth::any(operand.items().map(|valid| self.same(datum, valid, Some(kind.schema))))
             }
