@@ -15,7 +15,7 @@ use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
 use cuvee_sat::formula::{Cnf, Encoder, Formula, Lit, OriginId, Var};
 use cuvee_sat::progress::Progress;
-use cuvee_sat::solve::backbone::backbone;
+use cuvee_sat::solve::backbone::backbone_beside;
 use cuvee_sat::solve::circuit::Circuit;
 use cuvee_sat::solve::exclusion::{self, Exclusions};
 use cuvee_sat::solve::walk::{Samples, WIDE};
@@ -371,7 +371,10 @@ impl<'s, 'a> Space<'s, 'a> {
     /// are true, if there are any. `None` if there is no valid variant at all.
     pub(crate) fn valid_with(&self, wanted: &[Vec<Lit>]) -> Option<Vec<Option<Example>>> {
         let mut models = self.valid_models();
-        models.solve(&[]).then(|| Examples { space: self, models }.find(wanted))
+        models.solve(&[]).then(|| {
+            let mut samples = self.samples_of_many_cases(&mut models);
+            Examples { space: self, models }.find(wanted, &mut samples)
+        })
     }
 
     /// The relations that may be present while their source or target is absent, so that a check
@@ -387,7 +390,8 @@ impl<'s, 'a> Space<'s, 'a> {
             });
         let (wanted, checks): (Vec<_>, Vec<_>) =
             checks.map(|(literal, code, id)| (vec![!literal], (code, id))).unzip();
-        let found = Examples { space: self, models: self.best_models() }.find(&wanted);
+        let mut examples = Examples { space: self, models: self.best_models() };
+        let found = examples.find(&wanted, &mut Samples::default());
         let rejected = checks.into_iter().zip(found).filter_map(|((code, element), found)| {
             let end = if code == Code::RelationSource { "source" } else { "target" };
             let message = format!(
@@ -525,15 +529,15 @@ pub(super) struct Examples<'v, 's, 'a> {
 
 impl Examples<'_, '_, '_> {
     /// For each of these sets of literals, inputs of a variant in which all of them are true, if
-    /// there is one.
+    /// there is one. `samples` are variants that are known already.
     ///
     /// Literals that are never true need no query of their own, and one variant is an example for
     /// every set that is true in it.
-    fn find(&mut self, wanted: &[Vec<Lit>]) -> Vec<Option<Example>> {
+    fn find(&mut self, wanted: &[Vec<Lit>], samples: &mut Samples) -> Vec<Option<Example>> {
         let mut seen = FxHashSet::default();
         let literals: Vec<_> =
             wanted.iter().flatten().copied().filter(|&literal| seen.insert(literal)).collect();
-        let never: FxHashSet<_> = backbone(&literals, &mut self.models)
+        let never: FxHashSet<_> = backbone_beside(samples, &literals, &mut self.models)
             .into_iter()
             .flat_map(|fixed| fixed.never)
             .collect();
