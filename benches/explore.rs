@@ -90,17 +90,20 @@ fn feature_models(shapes: &[features::FeatureShape]) -> anyhow::Result<()> {
 const OPERANDS: [usize; 3] = [300, 1_000, 3_000];
 const OPERANDS_GOAL: u32 = 1_000;
 
-/// The growing templates with one wide choice, or whose alternatives or conditions depend on one
-/// input.
-const WIDE: [&str; 4] = [
+/// The growing templates with one wide choice, or whose alternatives, conditions or nodes depend on
+/// one input.
+const WIDE: [&str; 6] = [
     "hosts to choose from",
     "alternatives of a property",
     "alternatives of a type",
     "conditions of a node",
+    "nodes for a number each",
+    "nodes for a listed text each",
 ];
 
 /// Asks about templates with one constraint over all inputs, and about templates in which one node
-/// or its property has this many hosts, alternatives or conditions.
+/// or its property has this many hosts, alternatives or conditions, or an input has a node for each
+/// of this many values.
 fn long_constraints() {
     heading("inputs");
     for operator in ["xor", "exo"] {

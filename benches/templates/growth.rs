@@ -10,7 +10,7 @@ pub(crate) struct Case {
     pub make: fn(usize) -> String,
 }
 
-pub(crate) const CASES: [Case; 14] = [
+pub(crate) const CASES: [Case; 16] = [
     Case { name: "hosts, one on the other", make: hosts },
     Case { name: "relations of a node", make: relations },
     Case { name: "hosts to choose from", make: choice },
@@ -22,6 +22,8 @@ pub(crate) const CASES: [Case; 14] = [
     Case { name: "operands of `concat`", make: |size| values("concat", size) },
     Case { name: "operands of `sum`", make: |size| values("sum", size) },
     Case { name: "conditions of a node", make: conditions },
+    Case { name: "nodes for a number each", make: numbers },
+    Case { name: "nodes for a listed text each", make: texts },
     Case { name: "constraints", make: constraints },
     Case { name: "expressions in a row", make: expressions },
     Case { name: "uses of an expression", make: uses },
@@ -29,8 +31,13 @@ pub(crate) const CASES: [Case; 14] = [
 
 /// A template with these options, further lines below `variability`, and these node templates.
 fn template(options: &str, variability: &str, nodes: &str) -> String {
+    template_with("mode: {type: integer}", options, variability, nodes)
+}
+
+/// Such a template with these inputs.
+fn template_with(inputs: &str, options: &str, variability: &str, nodes: &str) -> String {
     format!(
-        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {{mode: {{type: integer}}}}\n    \
+        "tosca_definitions_version: tosca_variability_1_0\ntopology_template:\n  variability:\n    inputs: {{{inputs}}}\n    \
          options: {{type_default_condition: true{options}}}\n{variability}  node_templates:\n{nodes}"
     )
 }
@@ -122,6 +129,24 @@ fn values(operator: &str, size: usize) -> String {
 fn conditions(size: usize) -> String {
     let item = |i| format!("not: {{equal: [{{variability_input: mode}}, {}]}}", i + 10);
     template("", "", &hub("conditions", size, item, ""))
+}
+
+/// Each node is there for another value of an input.
+fn numbers(size: usize) -> String {
+    template("", "", &lines(size, |i| format!("    node_{i}: {{type: node, {}}}", selected(i))))
+}
+
+fn texts(size: usize) -> String {
+    let listed = (0..size).map(|i| format!("size_{i}")).collect::<Vec<_>>().join(", ");
+    let inputs = format!(
+        "mode: {{type: integer}}, size: {{type: string, default: size_0, constraints: [valid_values: [{listed}]]}}"
+    );
+    let nodes = lines(size, |i| {
+        format!(
+            "    node_{i}: {{type: node, conditions: {{equal: [{{variability_input: size}}, size_{i}]}}}}"
+        )
+    });
+    template_with(&inputs, "", "", &nodes)
 }
 
 fn constraints(size: usize) -> String {

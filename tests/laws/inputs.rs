@@ -41,6 +41,10 @@ const TYPES: [Type; 10] = [
             "greater_than: -2",
             "valid_values: [1, 2, 4]",
             "in_range: [2, UNBOUNDED]",
+            "in_range: [-10, 30]",
+            // Of more than 32 values, not each is tried.
+            "valid_values: [-7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 50]",
+            "valid_values: [50, 4, 2, 1, 0, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, -1, -7]",
         ],
         constants: &["0", "1", "2", "3", "1.5", "-1"],
         values: &["-7", "-2", "-1", "0", "1", "2", "3", "4", "5", "6", "8", "50"],
@@ -63,6 +67,7 @@ const TYPES: [Type; 10] = [
         name: "string",
         constraints: &[
             "valid_values: [a, b, ab]",
+            "valid_values: [a, b, ab, abc, a-b, '1.0', '1.0.0', c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, '0', '']",
             "min_length: 1",
             "max_length: 2",
             "length: 2",

@@ -2,7 +2,7 @@
 
 use super::regions::{Axis, End, RegionPlace, ValueRegion};
 use cuvee_text::value::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many parts a label lists; further parts are only counted.
 const LISTED: usize = 4;
@@ -86,7 +86,7 @@ impl Labels<'_> {
     fn parts(&self, class: usize) -> Option<Vec<String>> {
         let members = &self.classes[class];
         let mut parts = Vec::new();
-        let mut done: Vec<usize> = Vec::new();
+        let mut done: FxHashSet<usize> = FxHashSet::default();
         for &member in members {
             if done.contains(&member) {
                 continue;
@@ -121,7 +121,7 @@ impl Labels<'_> {
 
     /// Describes the consecutive positions around this one that belong to the case, in one or two
     /// parts.
-    fn run(&self, class: usize, place: &RegionPlace, done: &mut Vec<usize>) -> Vec<String> {
+    fn run(&self, class: usize, place: &RegionPlace, done: &mut FxHashSet<usize>) -> Vec<String> {
         let owned = |position: &i64| self.owns(class, place.axis, *position);
         let first =
             (i64::MIN..place.position).rev().take_while(owned).last().unwrap_or(place.position);
@@ -157,13 +157,17 @@ impl Labels<'_> {
     /// The last of these positions, if all of them are unused because nothing can be computed with
     /// their values. A range may extend over them, because the limits of numbers interest nobody.
     fn beyond(&self, axis: Axis, positions: impl Iterator<Item = i64>) -> Option<i64> {
-        let beyond: Vec<_> = positions
-            .take_while(|&position| self.places.contains_key(&(axis as usize, position)))
-            .collect();
-        beyond
-            .iter()
-            .all(|&position| !self.at.contains_key(&(axis as usize, position)))
-            .then_some(*beyond.last()?)
+        let mut last = None;
+        for position in positions {
+            if !self.places.contains_key(&(axis as usize, position)) {
+                break;
+            }
+            if self.at.contains_key(&(axis as usize, position)) {
+                return None;
+            }
+            last = Some(position);
+        }
+        last
     }
 
     /// Describes a position without the few values at it that other cases name.

@@ -26,10 +26,12 @@
 
 mod boundaries;
 mod label;
+mod outcomes;
 mod partition;
 mod pattern;
 mod probe;
 mod regions;
+mod runs;
 mod texts;
 
 use super::evaluate::Evaluator;
@@ -43,6 +45,7 @@ use cuvee_text::value::Value;
 use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
 pub(crate) use regions::End as RangeEnd;
+pub(crate) use runs::NumberRuns;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -59,7 +62,7 @@ pub(crate) struct OpenInput {
     /// For each probe its different outcomes.
     answers: Vec<Vec<ProbeOutcome>>,
     /// For each probe the number of its outcome, case by case.
-    outcomes: Vec<Rc<[u32]>>,
+    outcomes: Vec<Rc<NumberRuns>>,
     /// How often expressions were evaluated to find the cases.
     pub evaluations: usize,
 }
@@ -146,14 +149,23 @@ impl OpenInput {
         if self.probes.is_empty() {
             return Some(0);
         }
-        let answered = self.probes.iter().zip(&self.answers);
-        let numbers = answered.map(|(probe, answers)| {
+        // How many probes more or fewer have the same outcome as in the case before.
+        let mut changes = vec![0_isize; self.cases.len() + 1];
+        for ((probe, answers), outcomes) in
+            self.probes.iter().zip(&self.answers).zip(&self.outcomes)
+        {
             let outcome = probe.outcome(evaluator, self.input, value);
-            answers.iter().position(|answer| *answer == outcome).map(|number| number as u32)
-        });
-        let numbers: Vec<u32> = numbers.collect::<Option<_>>()?;
-        (0..self.cases.len())
-            .find(|&case| self.outcomes.iter().zip(&numbers).all(|(of, own)| of[case] == *own))
+            let own = answers.iter().position(|answer| *answer == outcome)?;
+            for (cases, _) in outcomes.iter().filter(|&(_, number)| number as usize == own) {
+                changes[cases.start] += 1;
+                changes[cases.end] -= 1;
+            }
+        }
+        let mut alike = 0;
+        changes.iter().position(|change| {
+            alike += change;
+            alike == self.probes.len() as isize
+        })
     }
 
     /// The expressions whose result is known in each case: the number of its answer for each case,
@@ -161,7 +173,7 @@ impl OpenInput {
     pub(crate) fn settled<'s>(
         &'s self,
         syntax: &'s Syntax<'_>,
-    ) -> impl Iterator<Item = (ExpressionId, Rc<[u32]>, Vec<Value>)> + 's {
+    ) -> impl Iterator<Item = (ExpressionId, Rc<NumberRuns>, Vec<Value>)> + 's {
         let answered = self.probes.iter().zip(&self.answers).zip(&self.outcomes);
         answered.filter_map(move |((probe, answers), numbers)| {
             let id = probe.settles(syntax)?;

@@ -1,8 +1,10 @@
 //! Partitions the values of one input into cases.
 
 use super::boundaries::{self, Boundaries};
+use super::outcomes::{self, OutcomeChanges, ProbeAnswers, RegionSpans};
 use super::probe::{Probe, ProbeOutcome};
-use super::regions::{self, Axis, NumberLine, ValueRegion};
+use super::regions::{self, Axis, ValueRegion};
+use super::runs::{NumberRuns, alike};
 use super::{CaseMembers, InputCase, OpenInput, label, pattern};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::Primitive;
@@ -10,12 +12,13 @@ use crate::variability::expression::evaluate::Evaluator;
 use crate::variability::inputs::{Declaration, InputId};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::Hasher as _;
 use std::rc::Rc;
 
 /// How many values are tried one by one at most.
 const MAX_VALUES: i64 = 1000;
+
+/// Of at most this number of values each is tried, whatever conditions compare the input with.
+const FEW_VALUES: usize = 32;
 
 /// If at most this number of texts match a pattern, they are listed as the values of the input.
 const FEW_TEXTS: usize = 32;
@@ -76,30 +79,10 @@ struct ValueClasses {
     /// For each probe its different outcomes.
     answers: Vec<Vec<ProbeOutcome>>,
     /// For each probe the number of its outcome, class by class.
-    outcomes: Vec<Vec<u32>>,
+    outcomes: Vec<NumberRuns>,
     /// The regions of each class.
     members: Vec<Vec<usize>>,
     evaluations: usize,
-}
-
-/// The boundaries of all probes together, and for each probe the keys of numbers at which its
-/// outcome may change, if these are all of them.
-type ProbedBoundaries = (Boundaries, Vec<Option<Vec<i64>>>);
-
-/// The outcomes of a probe: for each region the number of its outcome, and the regions in which
-/// numbers get too large for the probe.
-#[derive(Default)]
-struct ProbeAnswers {
-    answers: Vec<ProbeOutcome>,
-    numbers: Vec<u32>,
-    beyond: Vec<usize>,
-    evaluations: usize,
-}
-
-impl ProbeAnswers {
-    fn answer(&self, region: usize) -> &ProbeOutcome {
-        &self.answers[self.numbers[region] as usize]
-    }
 }
 
 /// Partitions the values of one input.
@@ -113,11 +96,11 @@ pub(super) struct Partitioner<'c, 'e, 'a> {
 
 impl Partitioner<'_, '_, '_> {
     pub(super) fn partition(mut self) -> Result<OpenInput, Diagnostic> {
-        let (regions, keys) = match few_values(self.declaration, 0) {
+        let (regions, changes) = match few_values(self.declaration, 0) {
             Some(values) => self.listed(values),
             None => match self.boundaries() {
-                Ok((boundaries, keys)) => {
-                    (regions::regions(self.declaration, &boundaries, self.known), keys)
+                Ok((boundaries, changes)) => {
+                    (regions::regions(self.declaration, &boundaries, self.known), changes)
                 }
                 Err(span) => {
                     match few_values(self.declaration, MAX_VALUES).or_else(|| self.matching()) {
@@ -133,11 +116,11 @@ impl Partitioner<'_, '_, '_> {
             return self.unknown();
         }
         let ValueClasses { answers, mut outcomes, mut members, evaluations } =
-            self.classes(&valid, &keys);
+            self.classes(&valid, &changes);
         let all = members.len() == 1 && valid.iter().any(|region| !region.exact);
         let mut labels = label::labels(&valid, &members);
         if let Some(rest) = labels.iter().position(|label| label == label::REST) {
-            outcomes.iter_mut().for_each(|numbers| numbers[rest..].rotate_left(1));
+            outcomes.iter_mut().for_each(|numbers| numbers.move_last(rest));
             members[rest..].rotate_left(1);
             labels[rest..].rotate_left(1);
         }
@@ -154,53 +137,53 @@ impl Partitioner<'_, '_, '_> {
             cases,
             probes: self.probes,
             answers,
-            outcomes: outcomes.into_iter().map(Rc::from).collect(),
+            outcomes: outcomes.into_iter().map(Rc::new).collect(),
             evaluations,
         })
     }
 
-    /// A region for each of these values. Every probe is evaluated in each of them.
-    fn listed(&self, values: Vec<Value>) -> (Vec<ValueRegion>, Vec<Option<Vec<i64>>>) {
-        let regions = regions::listed(self.declaration.primitive(), values);
-        (regions, vec![None; self.probes.len()])
+    /// A region for each of these values. Few values are tried one by one; of many, only those at
+    /// which a probe has a boundary.
+    fn listed(&mut self, values: Vec<Value>) -> (Vec<ValueRegion>, Vec<OutcomeChanges>) {
+        let changes = (0..self.probes.len()).map(|probe| match values.len() > FEW_VALUES {
+            true => self.boundaries_of(probe).map_or(OutcomeChanges::Anywhere, |(_, own)| own),
+            false => OutcomeChanges::Anywhere,
+        });
+        let changes = changes.collect();
+        (regions::listed(self.declaration.primitive(), values), changes)
     }
 
     /// Groups regions that no probe distinguishes, with the outcomes of the probes.
-    fn classes(&mut self, regions: &[ValueRegion], keys: &[Option<Vec<i64>>]) -> ValueClasses {
-        let line = NumberLine::of(self.declaration.primitive());
-        let key = |region: &ValueRegion| match &region.value {
-            Value::Number(number) => line.and_then(|line| line.key(number)),
-            _ => None,
+    fn classes(&mut self, regions: &[ValueRegion], changes: &[OutcomeChanges]) -> ValueClasses {
+        let spans = RegionSpans::of(self.declaration.primitive(), regions);
+        self.evaluator.take_overflow();
+        let answers = |(probe, changes): (&Probe, &OutcomeChanges)| {
+            spans.answers(changes, &mut |region| {
+                let outcome = probe.outcome(self.evaluator, self.input, &region.value);
+                (outcome, self.evaluator.take_overflow())
+            })
         };
-        let region_keys: Vec<Option<i64>> = regions.iter().map(key).collect();
-        let mut found = Vec::with_capacity(self.probes.len());
-        for (probe, keys) in self.probes.iter().zip(keys) {
-            let place = |index: usize| {
-                let key = region_keys[index]?;
-                Some(keys.as_ref()?.partition_point(|&start| start <= key))
-            };
-            found.push(answers(self.evaluator, self.input, probe, regions, &place));
-        }
-        let mut classes = alike(regions.len(), &found);
+        let found: Vec<ProbeAnswers> = self.probes.iter().zip(changes).map(answers).collect();
+        let rows: Vec<&NumberRuns> = found.iter().map(|probe| &probe.numbers).collect();
+        let classes = alike(regions.len(), &rows).into_iter();
+        let mut classes: Vec<(usize, Vec<usize>)> =
+            classes.map(|members| (members[0], members)).collect();
         // Regions in which numbers overflow are left out, because the limits of numbers interest
         // nobody; except if there are no other regions.
-        let beyond: FxHashSet<usize> = found.iter().flat_map(|it| &it.beyond).copied().collect();
-        if beyond.len() < regions.len() {
-            let is_within = |member: &usize| !beyond.contains(member);
-            classes.iter_mut().for_each(|members| members.retain(is_within));
-            classes.retain(|members| !members.is_empty());
+        let beyond = outcomes::beyond(regions.len(), &found);
+        if beyond.contains(&false) {
+            classes.iter_mut().for_each(|(_, members)| members.retain(|&member| !beyond[member]));
+            classes.retain(|(_, members)| !members.is_empty());
         }
         // If every probe fails for a value, the value is no case of its own: no variant needs it.
-        let fails = |members: &Vec<usize>| {
-            !found.is_empty() && found.iter().all(|probe| probe.answer(members[0]).is_none())
+        let fails = |&(first, _): &(usize, Vec<usize>)| {
+            !found.is_empty() && found.iter().all(|probe| probe.answer(first).is_none())
         };
         let (failing, computed): (Vec<_>, Vec<_>) = classes.into_iter().partition(fails);
-        let members = if computed.is_empty() { failing } else { computed };
+        let classes = if computed.is_empty() { failing } else { computed };
+        let (firsts, members): (Vec<_>, Vec<_>) = classes.into_iter().unzip();
         let evaluations = found.iter().map(|probe| probe.evaluations).sum();
-        let of_classes = |probe: ProbeAnswers| {
-            let number = |members: &Vec<usize>| probe.numbers[members[0]];
-            (members.iter().map(number).collect(), probe.answers)
-        };
+        let of_classes = |probe: ProbeAnswers| (probe.numbers.select(&firsts), probe.answers);
         let (outcomes, answers) = found.into_iter().map(of_classes).unzip();
         ValueClasses { answers, outcomes, members, evaluations }
     }
@@ -225,23 +208,28 @@ impl Partitioner<'_, '_, '_> {
         Some(texts.into_iter().map(Value::from).collect())
     }
 
-    /// The boundaries that conditions compare the input with.
+    /// The boundaries that conditions compare the input with, and where the outcome of each probe
+    /// may change.
     ///
     /// # Errors
     /// The place where a condition does something other than compare the input.
-    fn boundaries(&mut self) -> Result<ProbedBoundaries, Span> {
-        let line = NumberLine::of(self.declaration.primitive());
+    fn boundaries(&mut self) -> Result<(Boundaries, Vec<OutcomeChanges>), Span> {
         let mut all = Boundaries::default();
-        let mut keys = Vec::with_capacity(self.probes.len());
-        for probe in &self.probes {
-            let mut own = Boundaries::default();
-            boundaries::collect(self.evaluator, self.input, self.declaration, probe, &mut own)?;
-            // For dates, not only the position on the number line counts.
-            let line = line.filter(|_| !own.dates);
-            keys.push(line.map(|line| line.keys(&own, &[])));
+        let mut changes = Vec::with_capacity(self.probes.len());
+        for probe in 0..self.probes.len() {
+            let (own, own_changes) = self.boundaries_of(probe)?;
             all.extend(own);
+            changes.push(own_changes);
         }
-        Ok((all, keys))
+        Ok((all, changes))
+    }
+
+    fn boundaries_of(&mut self, probe: usize) -> Result<(Boundaries, OutcomeChanges), Span> {
+        let mut own = Boundaries::default();
+        let Self { evaluator, input, declaration, probes, .. } = self;
+        boundaries::collect(evaluator, *input, declaration, &probes[probe], &mut own)?;
+        let changes = OutcomeChanges::of(declaration.primitive(), &own);
+        Ok((own, changes))
     }
 
     fn indistinct(&self, span: Span) -> Diagnostic {
@@ -281,70 +269,4 @@ impl Partitioner<'_, '_, '_> {
         let error = Diagnostic::error(Code::OpenInput, message).at(self.declaration.span);
         Err(error.help("declare a valid `default`, or assign it with `--input`"))
     }
-}
-
-/// Groups regions in which all probes have the same outcome.
-fn alike(regions: usize, probes: &[ProbeAnswers]) -> Vec<Vec<usize>> {
-    let mut hashes = vec![FxHasher::default(); regions];
-    for probe in probes {
-        let numbers = probe.numbers.iter().zip(&mut hashes);
-        numbers.for_each(|(&number, hash)| hash.write_u32(number));
-    }
-    let is_alike = |one: usize, other: usize| {
-        probes.iter().all(|probe| probe.numbers[one] == probe.numbers[other])
-    };
-    let mut classes: Vec<Vec<usize>> = Vec::new();
-    let mut class_of: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
-    for (region, hash) in hashes.into_iter().enumerate() {
-        let known = class_of.entry(hash.finish()).or_default();
-        match known.iter().find(|&&class| is_alike(classes[class][0], region)) {
-            Some(&class) => classes[class].push(region),
-            None => {
-                known.push(classes.len());
-                classes.push(vec![region]);
-            }
-        }
-    }
-    classes
-}
-
-/// The outcomes of a probe in some regions. Regions at the same place have the same outcome.
-fn answers(
-    evaluator: &mut Evaluator<'_, '_>,
-    input: InputId,
-    probe: &Probe,
-    regions: &[ValueRegion],
-    place: &dyn Fn(usize) -> Option<usize>,
-) -> ProbeAnswers {
-    let mut found = ProbeAnswers::default();
-    let mut known: FxHashMap<usize, (u32, bool)> = FxHashMap::default();
-    // Most regions are at the same place as the one before.
-    let mut last = None;
-    evaluator.take_overflow();
-    for (index, region) in regions.iter().enumerate() {
-        let place = place(index);
-        let known_here = match (place, last) {
-            (Some(place), Some((before, known))) if place == before => Some(known),
-            (Some(place), _) => known.get(&place).copied(),
-            (None, _) => None,
-        };
-        let (number, overflows) = known_here.unwrap_or_else(|| {
-            let outcome = probe.outcome(evaluator, input, &region.value);
-            found.evaluations += 1;
-            let answers = &mut found.answers;
-            let number = answers.iter().position(|other| *other == outcome);
-            let number = number.unwrap_or_else(|| {
-                answers.push(outcome);
-                answers.len() - 1
-            });
-            (number as u32, evaluator.take_overflow())
-        });
-        if known_here.is_none() {
-            known.extend(place.map(|place| (place, (number, overflows))));
-        }
-        last = place.map(|place| (place, (number, overflows)));
-        found.numbers.push(number);
-        found.beyond.extend(overflows.then_some(index));
-    }
-    found
 }

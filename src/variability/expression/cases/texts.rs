@@ -30,7 +30,7 @@ pub(super) fn regions(
     let is_text = |value: &&Value| value.as_str().is_some();
     let valid = |value: &Value| declaration.problems(value).is_empty();
     let constants: FxHashSet<&str> = boundaries.values.iter().filter_map(Value::as_str).collect();
-    let mut named: Vec<&str> = Vec::new();
+    let mut named: FxHashSet<&str> = FxHashSet::default();
     let mut regions: Vec<ValueRegion> = Vec::new();
     let region = |value: &Value, places: Vec<RegionPlace>| ValueRegion {
         places,
@@ -43,9 +43,8 @@ pub(super) fn regions(
             .collect::<Vec<_>>()
     };
     for value in boundaries.values.iter().filter(is_text) {
-        if valid(value) && value.as_str().is_some_and(|text| !named.contains(&text)) {
+        if valid(value) && value.as_str().is_some_and(|text| named.insert(text)) {
             regions.push(region(value, places(value)));
-            named.extend(value.as_str());
         }
     }
     let mut seen: FxHashSet<(Vec<Option<Ordering>>, Option<i64>)> = FxHashSet::default();

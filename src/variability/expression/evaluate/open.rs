@@ -10,7 +10,7 @@
 
 use super::{Evaluation, Evaluator, constant, depends_on_presence};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::variability::expression::cases::OpenInput;
+use crate::variability::expression::cases::{NumberRuns, OpenInput};
 use crate::variability::expression::dependencies::Dependencies;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::InputId;
@@ -41,7 +41,7 @@ pub(super) type InputCases = Rc<[(Formula, Value)]>;
 pub(crate) type EvaluationFailure = (Formula, Diagnostic);
 
 /// For each case the number of its answer, and the answers.
-type SettledCases = (Rc<[u32]>, Vec<Value>);
+type SettledCases = (Rc<NumberRuns>, Vec<Value>);
 
 /// The largest number of combinations of cases that one expression is evaluated for.
 const MAX_COMBINATIONS: usize = 4096;
@@ -229,17 +229,14 @@ impl<'a> Evaluator<'_, 'a> {
             return Vec::new();
         }
         let mut whens: IndexMap<u32, Vec<Formula>> = IndexMap::new();
-        let mut start = 0;
-        for run in numbers.chunk_by(|one, next| one == next) {
-            let whens = whens.entry(run[0]).or_default();
-            let end = start + run.len();
+        for (run, number) in numbers.iter() {
+            let whens = whens.entry(number).or_default();
             match run.len() <= SHORT_RUN {
-                true => whens.extend(cases[start..end].iter().map(|(when, _)| *when)),
+                true => whens.extend(cases[run].iter().map(|(when, _)| *when)),
                 // Exactly one case holds. It is in this run if it is before the end of the run but
                 // not before its start.
-                false => whens.push(self.arena.and([first[end], !first[start]])),
+                false => whens.push(self.arena.and([first[run.end], !first[run.start]])),
             }
-            start = end;
         }
         let answer = |number: u32| Ok(answers[number as usize].clone());
         whens.into_iter().map(|(number, whens)| (whens, answer(number))).collect()
