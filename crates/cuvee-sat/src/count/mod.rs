@@ -38,7 +38,8 @@ pub use num_bigint::BigUint;
 use self::dag::{Dag, Factor};
 use self::search::{Searched, search};
 use crate::formula::{Lit, Var};
-use crate::simplify::{Simplified, determined, simplify};
+use crate::simplify::{ClauseList, Simplified, simplify};
+use crate::solve::gates::Gates;
 
 /// The compiled models of clauses, restricted to the variables of a projection. A model is an
 /// assignment of these variables that some assignment of the other variables completes. See
@@ -136,6 +137,19 @@ pub fn compile<'c>(
         }
     };
     Some(Compiled::new(dag, projection, place, dense))
+}
+
+/// Marks the shown variables, and those that follow from them. Once the shown variables are decided,
+/// these have a value, so the search may decide them as well.
+fn determined(clauses: &ClauseList, shown: &[bool]) -> Vec<bool> {
+    let clauses: Vec<Vec<Lit>> = clauses.iter().map(<[Lit]>::to_vec).collect();
+    let vars = (0..).map(Var).zip(shown);
+    let inputs: Vec<Var> = vars.filter(|(_, is_shown)| **is_shown).map(|(var, _)| var).collect();
+    let mut determined = shown.to_vec();
+    for gate in Gates::of(shown.len(), &clauses, &inputs).gates {
+        determined[gate.var.index()] = true;
+    }
+    determined
 }
 
 impl Compiled {

@@ -6,6 +6,7 @@ use biodivine_lib_bdd::BddVariableSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::formula::{Arena, Atom, Encoder, Formula, OriginId};
 use crate::solve::random::Random;
 use crate::solve::tests::{clauses, holds};
 
@@ -198,6 +199,31 @@ fn a_long_chain_is_counted() {
 
 /// The clauses hide a pigeonhole problem. It takes a long search to find that out, which is given
 /// up in time.
+/// The effort grows with the number of variables in one constraint, and not with its square.
+#[test]
+fn one_constraint_over_many_variables_is_counted() {
+    let exactly_one: Constraint = |arena, atoms| arena.exactly_one(atoms);
+    let parity: Constraint = |arena, atoms| arena.xor(atoms);
+    for (constraint, models) in [(exactly_one, None), (parity, Some(BigUint::from(2_u8)))] {
+        for size in [1_000, 8_000_u32] {
+            let mut arena = Arena::default();
+            let atoms = (0..size).map(|atom| arena.atom(Atom(atom))).collect();
+            let all = constraint(&mut arena, atoms);
+            let mut encoder = Encoder::new(&arena, size);
+            encoder.assert(&[all], OriginId(0));
+            let cnf = encoder.finish();
+            let clauses = cnf.clauses().map(|clause| clause.literals);
+            let projection: Vec<_> = (0..size).map(Var).collect();
+            let effort = 160 * u64::from(size);
+            let compiled = compile(cnf.vars(), clauses, &projection, effort).unwrap();
+            let expected = models.as_ref().map_or(size.into(), |two| two.pow(size - 1));
+            assert_eq!(compiled.count(), &expected);
+        }
+    }
+}
+
+type Constraint = fn(&mut Arena, Vec<Formula>) -> Formula;
+
 #[test]
 fn a_hard_question_is_given_up() {
     let var = |pigeon: u32, hole: u32| Var(1 + pigeon * 11 + hole);

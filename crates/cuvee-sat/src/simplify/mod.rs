@@ -10,9 +10,6 @@
 //!
 //! - Niklas Eén, Armin Biere. "Effective Preprocessing in SAT through Variable and Clause
 //!   Elimination." SAT 2005: eliminating variables as long as the number of clauses does not grow.
-//! - Jean-Marie Lagniez, Emmanuel Lonca, Pierre Marquis. "Improving Model Counting by Leveraging
-//!   Definability." IJCAI 2016: variables that others define need no decision of their own. Here
-//!   this is used only for variables that a conjunction defines.
 
 mod clauses;
 
@@ -20,7 +17,6 @@ pub(crate) use clauses::{ClauseList, LiteralOccurrences};
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use rustc_hash::FxHashSet;
 
 use crate::formula::{Lit, Var};
 
@@ -70,10 +66,12 @@ pub(crate) fn simplify<'c>(
         representatives: (0..shown.len() as u32).map(|var| Var(var).positive()).collect(),
         units: Vec::new(),
         contradiction: false,
+        left: 0,
         shown,
     };
     clauses.for_each(|clause| simplifier.add(clause));
     simplifier.propagate();
+    simplifier.left = WRITTEN * simplifier.clauses.iter().map(Vec::len).sum::<usize>();
     for _ in 0..ROUNDS {
         let merged = simplifier.merge();
         simplifier.propagate();
@@ -94,6 +92,9 @@ const MANY: usize = 64;
 
 /// How many literals a clause has that are put into another one by one.
 const SHORT: usize = 16;
+/// How many literals of resolvents are written for each literal of the clauses. Where a clause has
+/// thousands of hidden variables, each that is eliminated writes it anew.
+const WRITTEN: usize = 64;
 
 struct Simplifier {
     /// The clauses, each in ascending order of its literals. Removed clauses are empty.
@@ -105,6 +106,8 @@ struct Simplifier {
     shown: Vec<bool>,
     units: Vec<Lit>,
     contradiction: bool,
+    /// How many literals of resolvents may still be written.
+    left: usize,
 }
 
 impl Simplifier {
@@ -231,10 +234,11 @@ impl Simplifier {
         !merged.is_empty()
     }
 
-    /// Eliminates hidden variables. Returns whether there were any.
+    /// Eliminates hidden variables, those first that were made last: what defines a variable that
+    /// nothing needs is of no use then either. Returns whether there were any.
     fn eliminate(&mut self) -> bool {
         let mut eliminated = false;
-        for var in (0..self.shown.len() as u32).map(Var) {
+        for var in (0..self.shown.len() as u32).rev().map(Var) {
             if self.contradiction || self.shown[var.index()] || self.values[var.index()].is_some() {
                 continue;
             }
@@ -250,8 +254,8 @@ impl Simplifier {
     }
 
     /// The resolvents of all clauses that contain a variable. `None` where they are more clauses
-    /// than those.
-    fn resolvents(&self, var: Var) -> Option<Vec<Vec<Lit>>> {
+    /// than those, or where too many literals were written before.
+    fn resolvents(&mut self, var: Var) -> Option<Vec<Vec<Lit>>> {
         let [positive, negative] =
             [var.positive(), var.negative()].map(|literal| self.with(literal));
         let most = positive.len() + negative.len();
@@ -263,7 +267,8 @@ impl Simplifier {
             for &without in &negative {
                 let [with, without] = [with, without].map(|index| &*self.clauses[index as usize]);
                 let Some(resolvent) = resolvent(with, without, var) else { continue };
-                if resolvents.len() == most {
+                self.left = self.left.saturating_sub(resolvent.len());
+                if resolvents.len() == most || self.left == 0 {
                     return None;
                 }
                 resolvents.push(resolvent);
@@ -308,58 +313,4 @@ fn resolvent(one: &[Lit], other: &[Lit], var: Var) -> Option<Vec<Lit>> {
         resolvent.dedup();
     }
     Some(resolvent)
-}
-
-/// Marks the shown variables, and variables that are defined by marked ones: `v ⇔ a₁ ∧ … ∧ aₙ`.
-/// Once the shown variables are decided, the value of these is determined, so the search may decide
-/// them as well.
-pub(crate) fn determined(clauses: &ClauseList, shown: &[bool]) -> Vec<bool> {
-    let definitions = definitions(clauses, shown);
-    let mut determined = shown.to_vec();
-    let mut missing: Vec<usize> = Vec::with_capacity(definitions.len());
-    let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); shown.len()];
-    let mut ready = Vec::new();
-    for (index, &(defined, clause)) in definitions.iter().enumerate() {
-        let unknown = clauses
-            .get(clause)
-            .iter()
-            .map(|literal| literal.var())
-            .filter(|&var| var != defined && !shown[var.index()]);
-        missing.push(unknown.map(|var| waiting[var.index()].push(index)).count());
-        if missing[index] == 0 {
-            ready.push(defined);
-        }
-    }
-    while let Some(var) = ready.pop() {
-        if std::mem::replace(&mut determined[var.index()], true) {
-            continue;
-        }
-        for index in std::mem::take(&mut waiting[var.index()]) {
-            missing[index] -= 1;
-            if missing[index] == 0 {
-                ready.push(definitions[index].0);
-            }
-        }
-    }
-    determined
-}
-
-/// The hidden variables that a conjunction defines: those with a clause `v ∨ ¬a₁ ∨ … ∨ ¬aₙ` for
-/// which all clauses `¬v ∨ aᵢ` exist as well. Each comes with the number of the long clause.
-fn definitions(clauses: &ClauseList, shown: &[bool]) -> Vec<(Var, usize)> {
-    let pair = |a: Lit, b: Lit| (a.min(b), a.max(b));
-    let pairs: FxHashSet<_> = clauses
-        .iter()
-        .filter(|clause| clause.len() == 2)
-        .map(|clause| pair(clause[0], clause[1]))
-        .collect();
-    let mut definitions = Vec::new();
-    for (index, clause) in clauses.iter().enumerate().filter(|(_, clause)| clause.len() > 2) {
-        let hidden = clause.iter().filter(|literal| !shown[literal.var().index()]);
-        let defined = hidden.filter(|&&literal| {
-            clause.iter().all(|&other| other == literal || pairs.contains(&pair(!literal, !other)))
-        });
-        definitions.extend(defined.map(|literal| (literal.var(), index)));
-    }
-    definitions
 }

@@ -26,7 +26,7 @@ use crate::formula::{Lit, Var};
 
 /// A variable that follows from inputs and from the variables of gates before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Gate {
+pub(crate) struct Gate {
     pub var: Var,
     /// The clauses that define the variable. In each assignment of their other variables, at least
     /// one of them has only this variable left.
@@ -35,7 +35,7 @@ pub(super) struct Gate {
 
 /// The gates that were found.
 #[derive(Debug, Default)]
-pub(super) struct Gates {
+pub(crate) struct Gates {
     /// The gates in an order in which they can be evaluated.
     pub gates: Vec<Gate>,
     /// How many literals were looked at.
@@ -44,7 +44,7 @@ pub(super) struct Gates {
 
 impl Gates {
     /// Finds the gates over some inputs. A clause must contain each variable at most once.
-    pub(super) fn of(vars: usize, clauses: &[Vec<Lit>], inputs: &[Var]) -> Self {
+    pub(crate) fn of(vars: usize, clauses: &[Vec<Lit>], inputs: &[Var]) -> Self {
         let mut finder = GateFinder::new(vars, clauses);
         inputs.iter().for_each(|&input| finder.define(input));
         finder.run();

@@ -16,7 +16,7 @@ pub mod exclusion;
 mod explain;
 mod forest;
 mod free;
-mod gates;
+pub(crate) mod gates;
 pub mod influence;
 mod lexicographic;
 mod models;
