@@ -85,7 +85,15 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
 fn limited(stream: impl io::Read) -> io::Result<Vec<u8>> {
     let limit = Limits::default().bytes;
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut stream.take(limit + 1), &mut bytes)?;
+    let mut stream = stream.take(limit / 2);
+    io::Read::read_to_end(&mut stream, &mut bytes)?;
+    if bytes.len() as u64 == limit / 2 {
+        // A buffer that doubles would take three times the limit in the end.
+        let rest = limit + 1 - limit / 2;
+        bytes.try_reserve_exact(rest as usize)?;
+        stream.set_limit(rest);
+        io::Read::read_to_end(&mut stream, &mut bytes)?;
+    }
     if bytes.len() as u64 > limit {
         let why = format!("it is larger than {} MiB", limit >> 20);
         return Err(Error::new(ErrorKind::FileTooLarge, why));
