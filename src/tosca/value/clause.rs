@@ -140,8 +140,8 @@ pub struct Clause<'a> {
 /// The texts and integers in a list, of which there may be thousands.
 #[derive(Clone, Debug, Default)]
 struct ListedScalars {
-    texts: FxHashSet<Box<str>>,
-    integers: FxHashSet<i64>,
+    texts: FxHashSet<String>,
+    integers: FxHashSet<String>,
 }
 
 impl ListedScalars {
@@ -149,8 +149,8 @@ impl ListedScalars {
         let mut listed = Self::default();
         for scalar in list.items().filter_map(Node::scalar) {
             match scalar {
-                Scalar::String(text) => _ = listed.texts.insert(text.into()),
-                Scalar::Int(number) => _ = listed.integers.insert(number),
+                Scalar::String(text) => _ = listed.texts.insert(text.to_owned()),
+                Scalar::Int(number) => _ = listed.integers.insert(number.to_string()),
                 _ => {}
             }
         }
@@ -216,7 +216,9 @@ impl<'a> Clause<'a> {
         let listed = || self.listed.get_or_init(|| ListedScalars::of(self.operand));
         match (primitive, datum.scalar()) {
             (Primitive::String, Some(Scalar::String(text))) => listed().texts.contains(text),
-            (Primitive::Integer, Some(Scalar::Int(number))) => listed().integers.contains(&number),
+            (Primitive::Integer, Some(Scalar::Int(number))) => {
+                listed().integers.contains(&number.to_string())
+            }
             _ => false,
         }
     }

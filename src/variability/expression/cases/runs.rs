@@ -66,19 +66,16 @@ impl NumberRuns {
 /// Groups of the indices at which each row has the same number, in the order of the first index of
 /// each group.
 pub(super) fn alike(len: usize, rows: &[&NumberRuns]) -> Vec<Vec<usize>> {
-    let changes = rows.iter().enumerate().flat_map(|(row, runs)| {
-        runs.starts.iter().map(move |&(start, number)| (start, row, number))
-    });
-    let mut changes: Vec<(usize, usize, u32)> = changes.collect();
-    changes.sort_unstable();
-    let mut changes = changes.into_iter().peekable();
+    // For each index, the rows that change there.
+    let mut changes: Vec<Vec<(usize, u32)>> = vec![Vec::new(); len];
+    for (row, runs) in rows.iter().enumerate() {
+        runs.starts.iter().for_each(|&(start, number)| changes[start].push((row, number)));
+    }
     let mut column = OutcomeColumn::of(rows.len());
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut group_of: FxHashMap<u32, usize> = FxHashMap::default();
-    for index in 0..len {
-        while let Some((_, row, number)) = changes.next_if(|&(start, ..)| start == index) {
-            column.set(row, number);
-        }
+    for (index, changes) in changes.into_iter().enumerate() {
+        changes.into_iter().for_each(|(row, number)| column.set(row, number));
         let group = *group_of.entry(column.id()).or_insert(groups.len());
         if group == groups.len() {
             groups.push(Vec::new());
@@ -94,7 +91,8 @@ pub(super) fn alike(len: usize, rows: &[&NumberRuns]) -> Vec<Vec<usize>> {
 struct OutcomeColumn {
     /// The root is at 1; the children of `n` are at `2n` and `2n + 1`.
     tree: Vec<u32>,
-    parents: FxHashMap<(u32, u32), u32>,
+    /// The parent of each pair of children, which are the two halves of a number.
+    parents: FxHashMap<u64, u64>,
 }
 
 impl OutcomeColumn {
@@ -108,9 +106,9 @@ impl OutcomeColumn {
         self.tree[at] = number;
         while at > 1 {
             at /= 2;
-            let next = self.parents.len() as u32;
-            let children = (self.tree[2 * at], self.tree[2 * at + 1]);
-            self.tree[at] = *self.parents.entry(children).or_insert(next);
+            let next = self.parents.len() as u64;
+            let [one, other] = [2 * at, 2 * at + 1].map(|child| u64::from(self.tree[child]));
+            self.tree[at] = *self.parents.entry(one << 32 | other).or_insert(next) as u32;
         }
     }
 
