@@ -103,7 +103,7 @@ impl EliminationTree {
                 None => open.push(var),
             }
         }
-        let mut order = Vec::with_capacity(vars);
+        let mut order = DecisionOrder { vars: Vec::with_capacity(vars), has: vec![false; vars] };
         while let Some(top) = open.pop() {
             // The way down into the largest part, and what hangs on it.
             let mut path = vec![top];
@@ -117,47 +117,56 @@ impl EliminationTree {
             }
             self.decide(&path, &mut order);
         }
-        order
+        order.vars
     }
 
     /// Decides the variables of a path from its upper end on, and the chains in it from their middle.
-    fn decide(&self, path: &[u32], order: &mut Vec<u32>) {
+    fn decide(&self, path: &[u32], order: &mut DecisionOrder) {
         let separators: Vec<usize> = (0..path.len())
             .filter(|&place| self.neighbours[path[place] as usize].len() <= NARROW)
             .collect();
-        let mut left: FxHashSet<u32> = path.iter().copied().collect();
         let mut start = 0;
         for chain in separators.chunk_by(|one, next| next - one <= NEAR) {
             if let [first, .., last] = *chain
                 && chain.len() >= LONG_CHAIN
             {
-                order.extend(path[start..first].iter().filter(|&&var| left.remove(&var)));
-                self.halve(chain, path, &mut left, order);
+                order.add(&path[start..first]);
+                self.halve(chain, path, order);
                 start = last;
             }
         }
-        order.extend(path[start..].iter().filter(|&&var| left.remove(&var)));
+        order.add(&path[start..]);
     }
 
     /// Decides what separates the middle of a chain first, and then does the same with both halves.
     /// From one end to the other, each decision would leave a part that is as long as the chain.
-    fn halve(
-        &self,
-        chain: &[usize],
-        path: &[u32],
-        left: &mut FxHashSet<u32>,
-        order: &mut Vec<u32>,
-    ) {
+    fn halve(&self, chain: &[usize], path: &[u32], order: &mut DecisionOrder) {
         let mut open = vec![chain];
         while let Some(part) = open.pop() {
             if let [first, next] = *part {
-                order.extend(path[first..next].iter().filter(|&&var| left.remove(&var)));
+                order.add(&path[first..next]);
                 continue;
             }
             let middle = part.len() / 2;
-            let separating = &self.neighbours[path[part[middle]] as usize];
-            order.extend(separating.iter().filter(|&var| left.remove(var)));
+            order.add(&self.neighbours[path[part[middle]] as usize]);
             open.extend([&part[..=middle], &part[middle..]]);
+        }
+    }
+}
+
+/// Variables in the order in which they are decided, each once.
+struct DecisionOrder {
+    vars: Vec<u32>,
+    /// Whether it has each variable.
+    has: Vec<bool>,
+}
+
+impl DecisionOrder {
+    fn add(&mut self, vars: &[u32]) {
+        for &var in vars {
+            if !std::mem::replace(&mut self.has[var as usize], true) {
+                self.vars.push(var);
+            }
         }
     }
 }

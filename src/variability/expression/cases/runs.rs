@@ -73,10 +73,10 @@ pub(super) fn alike(len: usize, rows: &[&NumberRuns]) -> Vec<Vec<usize>> {
     }
     let mut column = OutcomeColumn::of(rows.len());
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut group_of: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut group_of: FxHashMap<u64, u64> = FxHashMap::default();
     for (index, changes) in changes.into_iter().enumerate() {
         changes.into_iter().for_each(|(row, number)| column.set(row, number));
-        let group = *group_of.entry(column.id()).or_insert(groups.len());
+        let group = *group_of.entry(column.id()).or_insert(groups.len() as u64) as usize;
         if group == groups.len() {
             groups.push(Vec::new());
         }
@@ -112,7 +112,7 @@ impl OutcomeColumn {
         }
     }
 
-    fn id(&self) -> u32 {
-        self.tree[1]
+    fn id(&self) -> u64 {
+        self.tree[1].into()
     }
 }
