@@ -197,8 +197,8 @@ fn a_long_chain_is_counted() {
     assert_eq!(compiled.count(), &b);
 }
 
-/// The clauses hide a pigeonhole problem. It takes a long search to find that out, which is given
-/// up in time.
+type Constraint = fn(&mut Arena, Vec<Formula>) -> Formula;
+
 /// The effort grows with the number of variables in one constraint, and not with its square.
 #[test]
 fn one_constraint_over_many_variables_is_counted() {
@@ -222,8 +222,8 @@ fn one_constraint_over_many_variables_is_counted() {
     }
 }
 
-type Constraint = fn(&mut Arena, Vec<Formula>) -> Formula;
-
+/// The clauses hide a pigeonhole problem. It takes a long search to find that out, which is given
+/// up in time.
 #[test]
 fn a_hard_question_is_given_up() {
     let var = |pigeon: u32, hole: u32| Var(1 + pigeon * 11 + hole);
