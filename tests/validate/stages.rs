@@ -96,13 +96,17 @@ fn validating_stops_soon() {
     let whole = resolver.validate_until(Stage::Variants);
     let all = start.elapsed();
     assert!(whole.variants().is_some());
+    // The first run may take longer than those that are stopped.
+    let start = Instant::now();
+    resolver.validate_until(Stage::Variants);
+    let quickest = all.min(start.elapsed());
     let mut stopped = 0;
     for tenth in 0..10_u32 {
         let stop = Arc::new(AtomicBool::new(false));
         let resolver = resolver.clone().stop_when(Arc::clone(&stop));
         let (staged, late) = std::thread::scope(|scope| {
             let run = scope.spawn(|| (resolver.validate_until(Stage::Variants), Instant::now()));
-            std::thread::sleep(all * tenth / 10);
+            std::thread::sleep(quickest * tenth / 10);
             stop.store(true, Ordering::Relaxed);
             let set = Instant::now();
             let (staged, end) = run.join().unwrap();
@@ -117,6 +121,5 @@ fn validating_stops_soon() {
         // What is there is not half of it.
         assert!(staged.text().is_none_or(|text| Some(text) == whole.text()));
     }
-    // How many runs end before they are stopped depends on the machine, but the first one does not.
-    assert!(stopped > 0);
+    assert!(stopped > 4, "{stopped}");
 }
