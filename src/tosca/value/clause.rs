@@ -137,7 +137,8 @@ pub struct Clause<'a> {
     listed: OnceLock<ListedScalars>,
 }
 
-/// The texts and integers in a list, of which there may be thousands.
+/// The texts and integers in a list, of which there may be thousands. Both are kept in the kind of
+/// set that other code has as well, which keeps the module for npm small.
 #[derive(Clone, Debug, Default)]
 struct ListedScalars {
     texts: FxHashSet<String>,

@@ -46,6 +46,7 @@ use partition::Partitioner;
 use probe::{Ask, Probe, ProbeFinder, ProbeOutcome};
 pub(crate) use regions::End as RangeEnd;
 pub(crate) use runs::NumberRuns;
+use runs::covering;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -149,23 +150,17 @@ impl OpenInput {
         if self.probes.is_empty() {
             return Some(0);
         }
-        // How many probes more or fewer have the same outcome as in the case before.
-        let mut changes = vec![0_isize; self.cases.len() + 1];
+        let mut agreeing = Vec::new();
         for ((probe, answers), outcomes) in
             self.probes.iter().zip(&self.answers).zip(&self.outcomes)
         {
             let outcome = probe.outcome(evaluator, self.input, value);
             let own = answers.iter().position(|answer| *answer == outcome)?;
-            for (cases, _) in outcomes.iter().filter(|&(_, number)| number as usize == own) {
-                changes[cases.start] += 1;
-                changes[cases.end] -= 1;
-            }
+            let alike = outcomes.iter().filter(|&(_, number)| number as usize == own);
+            agreeing.extend(alike.map(|(cases, _)| cases));
         }
-        let mut alike = 0;
-        changes.iter().position(|change| {
-            alike += change;
-            alike == self.probes.len() as isize
-        })
+        let agreeing = covering(self.cases.len(), &agreeing);
+        agreeing.iter().position(|&probes| probes == self.probes.len())
     }
 
     /// The expressions whose result is known in each case: the number of its answer for each case,

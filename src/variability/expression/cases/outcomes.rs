@@ -175,18 +175,3 @@ impl<'r> RegionSpans<'r> {
         spans
     }
 }
-
-/// For each region, whether numbers get too large in it for one of these probes.
-pub(super) fn beyond(regions: usize, found: &[ProbeAnswers]) -> Vec<bool> {
-    let mut changes = vec![0_i32; regions + 1];
-    for range in found.iter().flat_map(|probe| &probe.beyond) {
-        changes[range.start] += 1;
-        changes[range.end] -= 1;
-    }
-    let mut open = 0;
-    let is_beyond = |change: i32| {
-        open += change;
-        open > 0
-    };
-    changes.into_iter().take(regions).map(is_beyond).collect()
-}

@@ -1,10 +1,10 @@
 //! Partitions the values of one input into cases.
 
 use super::boundaries::{self, Boundaries};
-use super::outcomes::{self, OutcomeChanges, ProbeAnswers, RegionSpans};
+use super::outcomes::{OutcomeChanges, ProbeAnswers, RegionSpans};
 use super::probe::{Probe, ProbeOutcome};
 use super::regions::{self, Axis, ValueRegion};
-use super::runs::{NumberRuns, alike};
+use super::runs::{NumberRuns, alike, covering};
 use super::{CaseMembers, InputCase, OpenInput, label, pattern};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::Primitive;
@@ -170,9 +170,11 @@ impl Partitioner<'_, '_, '_> {
             classes.map(|members| (members[0], members)).collect();
         // Regions in which numbers overflow are left out, because the limits of numbers interest
         // nobody; except if there are no other regions.
-        let beyond = outcomes::beyond(regions.len(), &found);
-        if beyond.contains(&false) {
-            classes.iter_mut().for_each(|(_, members)| members.retain(|&member| !beyond[member]));
+        let beyond: Vec<_> = found.iter().flat_map(|probe| &probe.beyond).cloned().collect();
+        let beyond = covering(regions.len(), &beyond);
+        if beyond.contains(&0) {
+            let is_within = |member: &usize| beyond[*member] == 0;
+            classes.iter_mut().for_each(|(_, members)| members.retain(is_within));
             classes.retain(|(_, members)| !members.is_empty());
         }
         // If every probe fails for a value, the value is no case of its own: no variant needs it.

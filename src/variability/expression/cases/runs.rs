@@ -63,6 +63,22 @@ impl NumberRuns {
     }
 }
 
+/// For each index, how many of these ranges have it.
+pub(super) fn covering(len: usize, ranges: &[Range<usize>]) -> Vec<usize> {
+    let (mut begun, mut ended) = (vec![0; len + 1], vec![0; len + 1]);
+    for range in ranges {
+        begun[range.start] += 1;
+        ended[range.end] += 1;
+    }
+    let mut open = 0;
+    let count = |index: usize| {
+        open += begun[index];
+        open -= ended[index];
+        open
+    };
+    (0..len).map(count).collect()
+}
+
 /// Groups of the indices at which each row has the same number, in the order of the first index of
 /// each group.
 pub(super) fn alike(len: usize, rows: &[&NumberRuns]) -> Vec<Vec<usize>> {
