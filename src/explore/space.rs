@@ -372,7 +372,11 @@ impl<'s, 'a> Space<'s, 'a> {
     pub(crate) fn valid_with(&self, wanted: &[Vec<Lit>]) -> Option<Vec<Option<Example>>> {
         let mut models = self.valid_models();
         models.solve(&[]).then(|| {
-            let mut samples = self.samples_of_many_cases(&mut models);
+            // A few questions to the solver take less time than walks.
+            let mut samples = match wanted.len() > WIDE {
+                true => self.samples_of_many_cases(&mut models),
+                false => Samples::default(),
+            };
             Examples { space: self, models }.find(wanted, &mut samples)
         })
     }
