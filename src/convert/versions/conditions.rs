@@ -1,9 +1,9 @@
 //! Converts conditions: the clauses and filters of version 1.3, and the expressions of version 2.0.
 
-use super::{Converter, SelfScope, call, inline_list, inline_map, text};
+use super::{AssignedTo, Converter, SelfScope, call, inline_list, inline_map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
-use crate::tosca::types::TypeId;
+use crate::tosca::types::{EffectiveType, TypeId};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::clause::{ClauseArgument, ExpressionClause, OF_LENGTH, SAME, conjuncts};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
@@ -53,7 +53,7 @@ fn listed<'a>(all: NamedClauses<'a>) -> Out<'a> {
     Out::Seq { items: items.collect(), like: None }
 }
 
-impl<'a> Converter<'_, 'a> {
+impl<'t, 'a> Converter<'t, 'a> {
     /// The expression for a clause of version 1.3 about a subject.
     fn clause(
         &mut self,
@@ -123,6 +123,10 @@ impl<'a> Converter<'_, 'a> {
         Some(conditions)
     }
 
+    fn effective(&self, id: Option<TypeId>) -> Option<&'t EffectiveType<'a>> {
+        id.map(|id| self.context.types.effective(id))
+    }
+
     /// The path to what a filter is about.
     fn filtered(entity: &ElementGrammar) -> &'static [&'static str] {
         match entity.kind {
@@ -140,19 +144,21 @@ impl<'a> Converter<'_, 'a> {
         node: Node<'a>,
     ) -> Option<Out<'a>> {
         let base = Self::filtered(entity);
+        let of = self.effective(self.filtered_type(entity, element));
         let mut conditions = Vec::new();
         for (key, value) in node.entries() {
             match key.text()? {
-                "properties" => conditions.extend(self.filtered_properties(value, base)?),
+                "properties" => conditions.extend(self.filtered_properties(value, base, of)?),
                 "capabilities" => {
                     for (capability, filter) in pairs(value) {
                         if filter.entries().any(|(key, _)| key.text() != Some("properties")) {
                             return None;
                         }
-                        let name = self.filtered_capability(entity, element, capability.text()?)?;
+                        let name = self.filtered_capability(of, capability.text()?)?;
                         let path = [base, &["CAPABILITY", name]].concat();
                         let properties = filter.get("properties")?;
-                        conditions.extend(self.filtered_properties(properties, &path)?);
+                        let of = of.and_then(|it| self.type_of_capability(it, name));
+                        conditions.extend(self.filtered_properties(properties, &path, of)?);
                     }
                 }
                 _ => return None,
@@ -164,20 +170,27 @@ impl<'a> Converter<'_, 'a> {
     /// The capability that a filter names. A type stands for whatever capability has it.
     fn filtered_capability(
         &self,
-        entity: &ElementGrammar,
-        element: Node<'a>,
+        of: Option<&'t EffectiveType<'a>>,
         named: &'a str,
     ) -> Option<&'a str> {
         let types = self.context.types;
         let Some(kind) = types.find_in(self.file(), Family::Capability, named) else {
             return Some(named);
         };
-        let capabilities = &types.effective(self.filtered_type(entity, element)?).capabilities;
-        let mut of_type = capabilities.iter().filter_map(|(name, part)| {
+        let mut of_type = of?.capabilities.iter().filter_map(|(name, part)| {
             let own = self.named_type(Family::Capability, part.definition.kind?)?;
             types.chain(own).any(|id| id == kind).then_some(*name)
         });
         of_type.next().filter(|_| of_type.next().is_none())
+    }
+
+    fn type_of_capability(
+        &self,
+        of: &'t EffectiveType<'a>,
+        name: &str,
+    ) -> Option<&'t EffectiveType<'a>> {
+        let kind = of.capabilities.get(name)?.definition.kind?;
+        self.effective(self.named_type(Family::Capability, kind))
     }
 
     /// The type of the nodes that the filter of an element is about.
@@ -201,30 +214,52 @@ impl<'a> Converter<'_, 'a> {
         self.named_type(Family::Node, kind?)
     }
 
-    fn filtered_properties(&mut self, node: Node<'a>, base: &[&str]) -> Option<Vec<Out<'a>>> {
+    fn filtered_properties(
+        &mut self,
+        node: Node<'a>,
+        base: &[&str],
+        of: Option<&'t EffectiveType<'a>>,
+    ) -> Option<Vec<Out<'a>>> {
         let mut conditions = Vec::new();
         for (property, clauses) in pairs(node) {
             let path = [base, &[property.text()?]].concat();
-            let subject = self.got("get_property", &path);
-            conditions.extend(self.clauses(clauses, &|| subject.clone())?);
+            conditions.extend(self.about("get_property", &path, of, clauses)?);
         }
         Some(conditions)
     }
 
-    /// The expression for a condition about the attributes of a node.
-    fn condition(&mut self, node: Node<'a>, target: &[&str]) -> Option<Vec<Out<'a>>> {
+    /// The expressions for clauses about a property or an attribute of something of a type.
+    fn about(
+        &mut self,
+        function: &str,
+        path: &[&str],
+        of: Option<&'t EffectiveType<'a>>,
+        clauses: Node<'a>,
+    ) -> Option<Vec<Out<'a>>> {
+        let subject = self.got(function, path);
+        let schema = of.zip(path.last()).and_then(|(of, &name)| AssignedTo::Type(of).schema(name));
+        self.expecting(schema, |this| this.clauses(clauses, &|| subject.clone()))
+    }
+
+    /// The expression for a condition about the attributes of a node of a type.
+    fn condition(
+        &mut self,
+        node: Node<'a>,
+        target: &[&str],
+        of: Option<&'t EffectiveType<'a>>,
+    ) -> Option<Vec<Out<'a>>> {
         if node.kind() == NodeKind::Sequence {
-            let parts = node.items().map(|item| self.condition(item, target));
+            let parts = node.items().map(|item| self.condition(item, target, of));
             return parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat());
         }
         let mut conditions = Vec::new();
         for (key, value) in node.entries() {
             match key.text()? {
-                "and" | "assert" => conditions.extend(self.condition(value, target)?),
+                "and" | "assert" => conditions.extend(self.condition(value, target, of)?),
                 "or" => {
                     let mut some = Vec::new();
                     for item in value.items() {
-                        some.push(all(self.condition(item, target)?)?);
+                        some.push(all(self.condition(item, target, of)?)?);
                     }
                     conditions.push(match some.len() {
                         1 => some.pop()?,
@@ -233,13 +268,12 @@ impl<'a> Converter<'_, 'a> {
                     });
                 }
                 "not" => {
-                    let inner = all(self.condition(value, target)?)?;
+                    let inner = all(self.condition(value, target, of)?)?;
                     conditions.push(call("not", vec![inner]));
                 }
                 attribute => {
                     let path = [target, &[attribute]].concat();
-                    let subject = self.got("get_attribute", &path);
-                    conditions.extend(self.clauses(value, &|| subject.clone())?);
+                    conditions.extend(self.about("get_attribute", &path, of, value)?);
                 }
             }
         }
@@ -256,7 +290,8 @@ impl<'a> Converter<'_, 'a> {
             if !item.entries().all(|(key, _)| known(key)) {
                 return None;
             }
-            conditions.extend(self.condition(item.get("condition")?, &[target])?);
+            let of = self.effective(self.type_of_target(target));
+            conditions.extend(self.condition(item.get("condition")?, &[target], of)?);
         }
         all(conditions)
     }
@@ -267,9 +302,10 @@ impl<'a> Converter<'_, 'a> {
         let is_node = step.get("target_relationship").is_none()
             && self.template("node_templates", target).is_some();
         let target = if is_node { target } else { "SELF" };
+        let of = self.effective(self.type_of_step(step));
         let mut items = Vec::new();
         for item in node.items() {
-            items.push((Some(item), all(self.condition(item, &[target])?)?));
+            items.push((Some(item), all(self.condition(item, &[target], of)?)?));
         }
         Some(Out::Seq { items: items.into(), like: None })
     }
@@ -286,7 +322,8 @@ impl<'a> Converter<'_, 'a> {
             return None;
         }
         let clauses = node.get("constraint").unwrap_or(node);
-        all(self.condition(clauses, &[target])?)
+        let of = self.effective(self.type_of_target(target));
+        all(self.condition(clauses, &[target], of)?)
     }
 
     /// A clause of version 1.3.

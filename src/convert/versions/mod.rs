@@ -141,21 +141,29 @@ enum AssignedTo<'t, 'a> {
     /// The type of a template, or of a part of one.
     Type(&'t EffectiveType<'a>),
     Interface(&'t EffectiveInterface<'a>),
-    /// An operation or a notification.
-    Operation(&'t OperationDefinition<'a>),
+    /// An operation or a notification, and its interface, whose inputs all operations have.
+    Operation(&'t OperationDefinition<'a>, &'t EffectiveInterface<'a>),
+    /// The workflow of this definition.
+    Workflow(Node<'a>),
 }
 
 impl<'t, 'a> AssignedTo<'t, 'a> {
     /// The schema of a value.
-    fn schema(self, name: &str) -> Option<&'t Schema<'a>> {
+    fn schema(self, name: &str) -> Option<Cow<'t, Schema<'a>>> {
         let definition = match self {
             Self::Type(of) => {
                 &of.properties.get(name).or_else(|| of.attributes.get(name))?.definition
             }
             Self::Interface(of) => &of.inputs.get(name)?.definition,
-            Self::Operation(of) => of.inputs.iter().find(|input| input.named.name == name)?,
+            Self::Operation(of, interface) => {
+                let own = of.inputs.iter().find(|input| input.named.name == name);
+                own.or_else(|| Some(&interface.inputs.get(name)?.definition))?
+            }
+            Self::Workflow(of) => {
+                return Some(timestamps::schema_of(of.get("inputs")?.get(name)?));
+            }
         };
-        Some(&definition.schema)
+        Some(Cow::Borrowed(&definition.schema))
     }
 
     fn interface(self, name: &str) -> Option<Self> {
@@ -166,7 +174,7 @@ impl<'t, 'a> AssignedTo<'t, 'a> {
     fn operation(self, name: &str) -> Option<Self> {
         let Self::Interface(of) = self else { return None };
         let part = of.operations.get(name).or_else(|| of.notifications.get(name))?;
-        Some(Self::Operation(&part.definition))
+        Some(Self::Operation(&part.definition, of))
     }
 }
 
@@ -530,6 +538,20 @@ impl<'t, 'a> Converter<'t, 'a> {
         let id = match (entity.kind, self.scope) {
             _ if self.to == TargetVersion::Simple => None,
             (Kind::InterfaceAssignment, _) => return self.assigned?.interface(self.name),
+            (Kind::Activity, _) => return self.assigned,
+            (Kind::WorkflowCall, _) => {
+                let name = node.get("workflow")?.text()?;
+                return Some(AssignedTo::Workflow(self.template("workflows", name)?));
+            }
+            (Kind::OperationCall, _) => {
+                return self.called_operation(node.get("operation")?.text()?);
+            }
+            (Kind::Step, _) => self.type_of_step(node),
+            (Kind::Trigger, _) => {
+                let filtered = node.get("target_filter")?.get("node")?;
+                let kind = self.type_of_target(filtered.text()?);
+                kind.or_else(|| self.named_type(Family::Node, filtered))
+            }
             (
                 Kind::Operation
                 | Kind::OperationAssignment
@@ -558,9 +580,43 @@ impl<'t, 'a> Converter<'t, 'a> {
         Some(AssignedTo::Type(self.context.types.effective(id?)))
     }
 
+    /// The type of what a step is about.
+    fn type_of_step(&self, step: Node<'a>) -> Option<TypeId> {
+        let target = self.type_of_target(step.get("target")?.text()?)?;
+        let Some(requirement) = step.get("target_relationship") else { return Some(target) };
+        let part = self.context.types.effective(target).requirements.get(requirement.text()?)?;
+        self.named_type(Family::Relationship, part.definition.relationship?)
+    }
+
+    /// The type of a node, or of the first member of a group.
+    fn type_of_target(&self, name: &str) -> Option<TypeId> {
+        let node = |name| self.template("node_templates", name);
+        let template = node(name).or_else(|| {
+            let members = self.template("groups", name)?.get("members")?;
+            node(members.items().next()?.text()?)
+        });
+        self.named_type(Family::Node, template?.get("type")?)
+    }
+
+    /// The operation that an activity calls, by the name of its interface or of the type of that.
+    fn called_operation(&self, called: &str) -> Option<AssignedTo<'t, 'a>> {
+        let AssignedTo::Type(of) = self.assigned? else { return None };
+        let Some((interface, operation)) = called.rsplit_once('.') else {
+            let mut all = of.interfaces.values().map(|part| &part.definition);
+            return all.find_map(|it| AssignedTo::Interface(it).operation(called));
+        };
+        let wanted = self.context.types.find_in(self.file(), Family::Interface, interface);
+        let has_type = |kind| self.named_type(Family::Interface, kind) == wanted;
+        let named = of.interfaces.get(interface).or_else(|| {
+            let mut all = of.interfaces.values();
+            all.find(|part| part.definition.kind.is_some_and(has_type))
+        });
+        AssignedTo::Interface(&named?.definition).operation(operation)
+    }
+
     /// The schema of a value by its name.
     fn assigned_schema(&self, name: &str) -> Option<Cow<'t, Schema<'a>>> {
-        self.assigned?.schema(name).map(Cow::Borrowed)
+        self.assigned?.schema(name)
     }
 
     /// Converts values with a schema.

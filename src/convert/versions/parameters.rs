@@ -1,5 +1,6 @@
 //! Converts parameters that are no plain definitions: those that are values, and variability inputs.
 
+use super::timestamps::schema_of;
 use super::{Converter, TargetVersion, inline_map, key_text, list, map, named_key};
 use crate::tosca::Family;
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
@@ -82,7 +83,7 @@ impl<'a> Converter<'_, 'a> {
                 "default" | "constraints"
                     if self.to == TargetVersion::Two && value.kind() != NodeKind::Mapping =>
                 {
-                    let schema = Some(self.schema_of(node));
+                    let schema = Some(schema_of(node));
                     let made = self.expecting(schema, |this| this.value(value));
                     made.unwrap_or(Out::Source(value))
                 }

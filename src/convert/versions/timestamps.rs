@@ -44,13 +44,13 @@ impl<'t, 'a> Converter<'t, 'a> {
         property.map(|part| &part.definition.schema).or(entry)
     }
 
-    /// The schema of a definition.
-    pub(super) fn schema_of(&self, definition: Node<'a>) -> Cow<'t, Schema<'a>> {
-        // What is wrong with it, validating tells.
-        Cow::Owned(Grammar::lenient(&mut Diagnostics::default()).schema(definition))
-    }
-
     fn is_timestamp(&self, schema: &Schema<'a>) -> bool {
         schema.kind.and_then(|name| self.primitive(name)) == Some(Primitive::Timestamp.name())
     }
+}
+
+/// The schema of a definition.
+pub(super) fn schema_of<'t, 'a>(definition: Node<'a>) -> Cow<'t, Schema<'a>> {
+    // What is wrong with it, validating tells.
+    Cow::Owned(Grammar::lenient(&mut Diagnostics::default()).schema(definition))
 }

@@ -1,6 +1,7 @@
 //! Converts the keynames of version 1.3 that version 2.0 has by other names, in other places, or
 //! not at all.
 
+use super::timestamps::schema_of;
 use super::{
     Converter, Made, MadeEntries, SelfScope, SourceEntry, families, family_of, inline_list,
     inline_map, list, map, named_key, text,
@@ -37,7 +38,7 @@ impl<'a> Converter<'_, 'a> {
         }
         if let Some(keyname) = entity.keyname_of_1_3(name) {
             let is_defined = matches!(name, "default" | "value");
-            let schema = is_defined.then(|| self.schema_of(made.node));
+            let schema = is_defined.then(|| schema_of(made.node));
             let content = self.expecting(schema, |this| {
                 this.content(entity, keyname.field, &keyname.holds, value)
             });
