@@ -35,6 +35,10 @@ fn resolver(inputs: &str, conditions: &[&str]) -> Resolver {
 /// The cases, with their examples, for each declaration of `x` and the conditions on it; asserts
 /// that the examples are valid.
 fn cases(all: &[(&str, &[&str])]) -> String {
+    cases_with(all, resolver)
+}
+
+fn cases_with(all: &[(&str, &[&str])], resolver: fn(&str, &[&str]) -> Resolver) -> String {
     let mut page = String::new();
     for (declaration, conditions) in all {
         let resolver = resolver(&format!("x: {declaration}"), conditions);
@@ -135,6 +139,63 @@ fn numbers_are_cut_where_conditions_change() {
     ≤ 0 (-1) | ≥ 1 (1)
 {type: integer, constraints: [{greater_or_equal: 0}]} true
     any (0)
+
+"#]]
+    );
+}
+
+/// Validations of TOSCA 2.0 that are no constraints cut values, too; where they cannot, a valid value
+/// stands for a case.
+#[test]
+fn values_are_cut_where_validations_change() {
+    let resolver_of_2_0 = |inputs: &str, conditions: &[&str]| {
+        let text = template(inputs, conditions)
+            .replace("tosca_variability_1_0\ntopology_template", "tosca_2_0\nservice_template");
+        let types = "\nnode_types: {t: {}}\ndata_types:\n  Odd: {derived_from: integer, validation: {$equal: [{$remainder: [$value, 2]}, 1]}}\nservice_template";
+        let text = text.replace("\nservice_template", types);
+        Resolver::from_text("template.yaml", text).option("checks", "false")
+    };
+    let page = cases_with(
+        &[
+            (
+                "{type: integer, validation: {$or: [{$equal: [$value, 2]}, {$equal: [$value, 5]}]}}",
+                &["{greater: [$x, 3]}"],
+            ),
+            (
+                "{type: integer, validation: {$not: [{$equal: [$value, 4]}]}}",
+                &["{greater: [$x, 3]}"],
+            ),
+            (
+                "{type: integer, validation: {$has_entry: [[1, 5], $value]}}",
+                &["{greater: [$x, 3]}"],
+            ),
+            (
+                "{type: float, validation: {$not: [{$in_range: [$value, [3.0, 4.5]]}]}}",
+                &["{greater: [$x, 3]}"],
+            ),
+            ("{type: Odd}", &["{greater: [$x, 3]}", "{less: [$x, -7]}"]),
+            (
+                "{type: string, validation: {$or: [{$equal: [$value, a]}, {$equal: [$value, $$b]}]}}",
+                &["{not: {equal: [$x, a]}}"],
+            ),
+        ],
+        resolver_of_2_0,
+    );
+    assert_data_eq!(
+        page,
+        str![[r#"
+{type: integer, validation: {$or: [{$equal: [$value, 2]}, {$equal: [$value, 5]}]}} {greater: [$x, 3]}
+    2 (2) | 5 (5)
+{type: integer, validation: {$not: [{$equal: [$value, 4]}]}} {greater: [$x, 3]}
+    ≤ 3 (2) | ≥ 5 (5)
+{type: integer, validation: {$has_entry: [[1, 5], $value]}} {greater: [$x, 3]}
+    1 (1) | 5 (5)
+{type: float, validation: {$not: [{$in_range: [$value, [3.0, 4.5]]}]}} {greater: [$x, 3]}
+    < 3 (2) | > 4.5 (5)
+{type: Odd} {greater: [$x, 3]} {less: [$x, -7]}
+    1, 3 (1) | ≥ 4 (5)
+{type: string, validation: {$or: [{$equal: [$value, a]}, {$equal: [$value, $$b]}]}} {not: {equal: [$x, a]}}
+    a (a) | something else ($b)
 
 "#]]
     );

@@ -129,7 +129,8 @@ impl<'a> Evaluator<'_, 'a> {
             (Of::Source, _, Some(relation)) => self.atom(graph.node(relation.source).id),
             (Of::Target, _, Some(relation)) => self.target(relation),
             (Of::Consumers, ..) if element.kind == ElementKind::Input => {
-                self.any(&graph.inputs[slot].consumers)
+                let input = &graph.inputs[slot];
+                if input.is_always_consumed { Formula::TRUE } else { self.any(&input.consumers) }
             }
             (Of::Producers, ..) if element.kind == ElementKind::Output => {
                 self.any(&graph.outputs[slot].producers)

@@ -296,6 +296,13 @@ impl<'a> Declaration<'a> {
         self.constraints().iter().flat_map(Clause::bounds).map(|value| self.read_value(value))
     }
 
+    /// The constants that validations name. Only those of clauses are bounds, too.
+    pub(crate) fn constants(&self) -> Vec<Value> {
+        let mut found = Vec::new();
+        self.schema.validations.iter().for_each(|validation| constants(*validation, &mut found));
+        found.into_iter().map(|value| self.read_value(value)).collect()
+    }
+
     /// The value in the form of its type: a version keeps its text, although `1.10` could also be
     /// read as a number.
     pub(crate) fn read_value(&self, value: Value) -> Value {
@@ -429,5 +436,20 @@ pub(super) fn is_expression(node: Node<'_>) -> bool {
             operator.is_some_and(|operator| !matches!(operator, ExpressionOperator::Presence(_)))
         }
         _ => false,
+    }
+}
+
+/// The values in an expression that are no calls.
+fn constants(node: Node<'_>, found: &mut Vec<Value>) {
+    match node.kind() {
+        NodeKind::Scalar if v2_0::calls(node) => {}
+        NodeKind::Scalar => {
+            let text = node.as_str().and_then(v2_0::unescaped);
+            found.push(text.map_or_else(|| node.to_value(), Value::from));
+        }
+        _ => {
+            let parts = node.items().chain(node.entries().map(|(_, value)| value));
+            parts.for_each(|part| constants(part, found));
+        }
     }
 }

@@ -21,6 +21,9 @@ pub(super) struct ValueRegion {
     pub kind: Option<&'static str>,
 }
 
+/// How many numbers are tried from each end of a range for one that is valid.
+const TRIED: i64 = 64;
+
 /// The place of a region in an order.
 #[derive(Clone, Debug)]
 pub(super) struct RegionPlace {
@@ -161,6 +164,23 @@ impl NumberLine {
         self.number(within.min_by_key(text_length).unwrap_or(low))
     }
 
+    /// Numbers in the range, from both ends and around zero.
+    fn tried(self, low: i64, high: i64) -> impl Iterator<Item = Number> {
+        let near = |around: Number, steps: std::ops::Range<i64>| {
+            let whole = around.as_f64().trunc();
+            steps.filter_map(move |step| match self.whole {
+                true => around.as_int()?.checked_add(step),
+                false => Some(double_key(whole + step as f64)),
+            })
+        };
+        let zero = Number::int(0);
+        near(zero, -TRIED..TRIED)
+            .chain(near(self.number(low), 0..TRIED))
+            .chain(near(self.number(high), 1 - TRIED..1))
+            .filter(move |key| (low..=high).contains(key))
+            .map(move |key| self.number(key))
+    }
+
     fn low_end(self, key: i64) -> End {
         let end = || if self.whole { (key, true) } else { self.shorter(key, key - 1) };
         (key > self.ends().0).then(end).map(|(key, closed)| (self.number(key).to_string(), closed))
@@ -265,7 +285,12 @@ fn numbers_of(
     boundaries: &Boundaries,
     known: &[Value],
 ) -> Vec<ValueRegion> {
-    let bounds: Vec<Value> = declaration.bounds().collect();
+    let constants = declaration.constants();
+    let bounds: Vec<Value> = declaration.bounds().chain(constants.iter().cloned()).collect();
+    // Constraints hold for all of a region or for none of it, other validations for some.
+    let is_valid =
+        |number: &Number| declaration.problems(&Value::Number(number.clone())).is_empty();
+    let is_mixed = !constants.is_empty();
     let (least, most) = line.ends();
     let keys = line.keys(boundaries, &bounds);
     let keys: Vec<i64> = [least].into_iter().chain(keys).collect();
@@ -279,7 +304,12 @@ fn numbers_of(
             .iter()
             .find(|(key, _)| (low..=high).contains(key))
             .map(|&(_, value)| value.clone());
-        let value = used.unwrap_or_else(|| Value::Number(line.example(low, high)));
+        let example = || {
+            let example = line.example(low, high);
+            let mut others = line.tried(low, high).filter(|_| is_mixed && !is_valid(&example));
+            others.find(is_valid).unwrap_or(example)
+        };
+        let value = used.unwrap_or_else(|| Value::Number(example()));
         let place = RegionPlace {
             axis: Axis::Numbers,
             position,

@@ -167,9 +167,11 @@ fn samples(
     boundaries: &Boundaries,
     lengths: &[(usize, Option<usize>)],
 ) -> Vec<String> {
-    let bounds: Vec<Value> = declaration.bounds().collect();
-    let points: Vec<&str> =
-        boundaries.values.iter().chain(&bounds).filter_map(Value::as_str).collect();
+    let (bounds, constants): (Vec<Value>, _) =
+        (declaration.bounds().collect(), declaration.constants());
+    let constants: Vec<&str> = constants.iter().filter_map(Value::as_str).collect();
+    let points = boundaries.values.iter().chain(&bounds).filter_map(Value::as_str);
+    let points: Vec<&str> = points.chain(constants.iter().copied()).collect();
     let wanted: Vec<usize> = lengths
         .iter()
         .flat_map(|&(start, _)| [start, start + 1])
@@ -182,6 +184,7 @@ fn samples(
         found.extend(pattern::samples(constraint, &wanted));
     }
     if free {
+        found.extend(constants.iter().copied().map(str::to_owned));
         found.extend(["other", "another", "x", "a-b", "0"].map(String::from));
         found.extend(
             wanted.iter().flat_map(|&length| ["x", "y", "0"].map(|text| text.repeat(length))),
