@@ -4,6 +4,7 @@
 use super::Family;
 use super::import::{ImportDefinition, is_profile, is_url, repository_address};
 use super::shape::{INTERFACE, Shape, of_type};
+use super::v2_0;
 use cuvee_text::yaml::{Node, NodeKind};
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub(crate) struct FileReference<'a> {
 /// Finds all relative file names in a service template.
 pub(crate) fn references(root: Node<'_>) -> Vec<FileReference<'_>> {
     let mut found = References { root, found: Vec::new() };
-    for import in ImportDefinition::all(root) {
+    for import in ImportDefinition::all(root).filter(|import| !import.is_profile) {
         let file = import.body.get("file").unwrap_or(import.body);
         found.add(ReferenceKind::Import, file, import.repository);
     }
@@ -45,7 +46,9 @@ pub(crate) fn references(root: Node<'_>) -> Vec<FileReference<'_>> {
     for (_, body) in entries(root, Family::Interface.keyword()) {
         found.interface(body, of_type(Family::Interface), &[]);
     }
+    found.functions(root);
     if let Some(topology) = root.get("topology_template") {
+        found.functions(topology);
         for section in ["node_templates", "relationship_templates", "groups"] {
             entries(topology, section).for_each(|(_, body)| found.parts(body));
         }
@@ -90,9 +93,12 @@ struct References<'a> {
 }
 
 impl<'a> References<'a> {
-    /// Adds a name, unless it is a URL, an absolute path, or the name of the TOSCA profile.
+    /// Adds a name, unless it is a URL, an absolute path, or the name of the TOSCA profile. The
+    /// absolute paths of imports of TOSCA 2.0 may start at the root of an archive (section 6.8.2).
     fn add(&mut self, kind: ReferenceKind, node: Node<'a>, repository: Option<Node<'a>>) {
-        let Some(name) = node.as_str().filter(|name| is_relative(name)) else { return };
+        let may_be_rooted = kind == ReferenceKind::Import && v2_0::is_of(self.root.document());
+        let is_meant = |name: &&str| is_path(name) && (may_be_rooted || !is_rooted(name));
+        let Some(name) = node.as_str().filter(is_meant) else { return };
         let repository = match repository.map(|name| repository_address(self.root, name)) {
             None => None,
             Some(Some(address)) if !is_url(address) => Some(address),
@@ -135,6 +141,14 @@ impl<'a> References<'a> {
         }
     }
 
+    /// Adds the implementations of the functions that TOSCA 2.0 declares (section 10.4).
+    fn functions(&mut self, body: Node<'a>) {
+        for (_, function) in entries(body, "functions") {
+            let signatures = function.get("signatures").into_iter().flat_map(Node::items);
+            signatures.for_each(|it| self.implementations(it.get("implementation"), &[]));
+        }
+    }
+
     /// Adds the implementations of an operation that are not artifacts of the same element.
     fn implementations(&mut self, implementation: Option<Node<'a>>, artifacts: &[&str]) {
         let made_of = implementation.into_iter().flat_map(implementing_artifacts);
@@ -144,6 +158,11 @@ impl<'a> References<'a> {
     }
 }
 
-fn is_relative(name: &str) -> bool {
-    !name.is_empty() && !is_url(name) && !Path::new(name).has_root() && !is_profile(name)
+fn is_path(name: &str) -> bool {
+    !name.is_empty() && !is_url(name) && !is_profile(name)
+}
+
+/// Whether a name is an absolute path.
+pub(crate) fn is_rooted(name: &str) -> bool {
+    Path::new(name).has_root()
 }

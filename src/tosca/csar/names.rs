@@ -6,10 +6,11 @@ use super::archive::Limits;
 use super::pack::{Content, Extension, error, listed};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::import::below;
-use crate::tosca::reference::{FileReference, ReferenceKind, references};
+use crate::tosca::reference::{FileReference, ReferenceKind, is_rooted, references};
+use crate::tosca::v2_0;
 use cuvee_text::files::read_bytes;
-use cuvee_text::source::{FileId, FileSystem, SourceMap, is_yaml, normalize};
-use cuvee_text::yaml::{self, Limits as YamlLimits, Node};
+use cuvee_text::source::{FileSystem, SourceMap, is_yaml, normalize};
+use cuvee_text::yaml::{self, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::{Component, Path, PathBuf};
@@ -29,8 +30,7 @@ pub(crate) fn renamed(
     if from == base {
         return (None, None);
     }
-    let parsed = yaml::parse(FileId::DETACHED, resolved.into(), &YamlLimits::default());
-    let Ok(document) = parsed else { return (None, None) };
+    let Ok(document) = v2_0::parsed(resolved) else { return (None, None) };
     let (changes, lost) = RenamedPaths { package, from, base }.changes(document.root());
     let text = (!changes.is_empty()).then(|| yaml::with_strings(&document, changes));
     (text, warning(&lost, directory))
@@ -119,7 +119,7 @@ impl RenamedPaths<'_> {
             Some(_) if self.package.is_packed() => return NewName::None,
             None if self.package.is_packed() => return NewName::Same,
             Some(path) => self.real(base, &path),
-            None if repository.is_none() && is_certain(kind, name) => {
+            None if repository.is_none() && !is_rooted(name) && is_certain(kind, name) => {
                 normalize(&self.base.join(name))
             }
             None => return NewName::Same,
@@ -274,10 +274,7 @@ impl Gathering<'_> {
         let mut open = vec![(template.to_owned(), resolved.to_owned())];
         let mut followed = BTreeSet::from([template.to_owned()]);
         while let Some((path, text)) = open.pop() {
-            let limits = YamlLimits::default();
-            let Ok(document) = yaml::parse(FileId::DETACHED, text.into(), &limits) else {
-                continue;
-            };
+            let Ok(document) = v2_0::parsed(text) else { continue };
             for reference in references(document.root()) {
                 let imported = self.named_in(&path, &reference)?;
                 open.extend(imported.filter(|(path, _)| followed.insert(path.clone())));
@@ -303,7 +300,9 @@ impl Gathering<'_> {
             (ReferenceKind::Artifact | ReferenceKind::Implementation, Some(found)) => {
                 self.artifact(found).map(|()| None)
             }
-            (ReferenceKind::Import, None) if repository.is_none() && is_yaml(Path::new(&name)) => {
+            (ReferenceKind::Import, None)
+                if repository.is_none() && !is_rooted(&name) && is_yaml(Path::new(&name)) =>
+            {
                 Err(error(format!("`{}` imports `{name}`, which does not exist", path.display())))
             }
             _ => Ok(None),

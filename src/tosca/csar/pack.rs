@@ -412,7 +412,8 @@ fn meta(root: &Root, entry: &str, resolved: &str) -> Meta {
 }
 
 /// Checks that the archive has all wanted files and everything that these import. Each wanted file
-/// comes with the file that asks for it. In an archive, the root of absolute paths is its own.
+/// comes with the file that asks for it. The root of absolute paths is that of the archive, where
+/// it has the file.
 fn all_there<'c>(
     contents: &'c BTreeMap<String, Content>,
     wanted: impl Iterator<Item = (&'c str, String)>,
@@ -434,7 +435,8 @@ fn all_there<'c>(
         if seen.insert(name) {
             let directory = Path::new(name::parent(name).unwrap_or_default());
             let path = |import: &String| {
-                let rooted = import.strip_prefix('/').filter(|_| is_packed);
+                let is_there = |name: &&str| is_packed || contents.contains_key(*name);
+                let rooted = import.strip_prefix('/').filter(is_there);
                 let path = rooted.map_or_else(|| directory.join(import), PathBuf::from);
                 in_archive(&normalize(&path)).unwrap_or_default()
             };

@@ -222,8 +222,15 @@ impl Package {
     }
 
     /// The path of a name that occurs in a file of this directory. Relative names are looked up in
-    /// that directory, in the directory of the template, and at the root.
+    /// that directory, in the directory of the template, and at the root. Absolute names start at the
+    /// root, unless they are those of other files.
     pub(crate) fn located(&self, directory: &Path, name: &str) -> Option<PathBuf> {
+        if let Some(below_root) = name.strip_prefix('/') {
+            let root = self.root().unwrap_or_else(|| self.directory());
+            let path = normalize(&root.join(below_root));
+            let is_other = !self.is_packed() && self.files.is_file(Path::new(name));
+            return Some(path).filter(|path| !is_other && self.files.is_file(path));
+        }
         let bases = [directory, self.directory()].into_iter().chain(self.root());
         let mut paths = bases.map(|base| normalize(&base.join(name)));
         paths.find(|path| self.files.is_file(path) || self.files.is_dir(path))

@@ -383,7 +383,9 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         let left: Vec<_> =
             body.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword)).collect();
         let short = match left[..] {
-            [(name, file)] if name.text() == Some("file") => lifted(name, Out::Source(file)),
+            [(name, file)] if name.text() == Some("file") && !import.definition.is_profile => {
+                lifted(name, Out::Source(file))
+            }
             _ => map(
                 left.into_iter().map(|(name, value)| (key(name), Out::Source(value))).collect(),
                 body,
@@ -467,6 +469,10 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             });
             self.name_technology(node.id, &mut body);
             entries.push((key(node.template.declared.key), self.under(when, body)));
+        }
+        // A service template of TOSCA 2.0 has to have them (section 6.9.1), also where there are none.
+        if v2_0::is_of(like.document()) {
+            return Some(map(entries, like));
         }
         self.some(entries, like)
     }
