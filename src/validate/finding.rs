@@ -40,12 +40,14 @@ pub(super) fn in_all_variants(
     diagnostics: &mut Diagnostics,
     progress: &mut dyn Progress,
 ) {
-    check::mentions(&prepared.graph, &mut |mention| {
-        if let Some(diagnostic) = mention.dangles(&prepared.graph) {
-            let when = mention.from.into_iter().collect();
-            doubtful.push(Finding { diagnostic, when, unless: mention.targets.to_vec() });
-        }
-    });
+    let references = prepared.graph.references.iter();
+    doubtful.extend(references.filter_map(|reference| {
+        Some(Finding {
+            diagnostic: check::dangles(reference, &prepared.graph)?,
+            when: reference.from.into_iter().collect(),
+            unless: reference.targets.clone(),
+        })
+    }));
     let space = Opened::new(prepared, true, progress)
         .and_then(|opened| Space::new(prepared, opened, progress));
     if choice.limit.is_over() {

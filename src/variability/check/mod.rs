@@ -5,7 +5,7 @@ mod consistency;
 mod dangling;
 mod semantic;
 
-pub(crate) use dangling::mentions;
+pub(crate) use dangling::dangles;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::graph::{ElementId, Graph};

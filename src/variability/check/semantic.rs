@@ -42,7 +42,7 @@ impl PresenceChecker<'_, '_> {
                 "deployment artifact",
             );
         }
-        for input in &graph.inputs {
+        for input in graph.inputs.iter().filter(|input| !input.is_always_consumed) {
             let (check, code) = (Check::UnconsumedInput, Code::UnconsumedInput);
             self.used(check, code, input.id, &input.consumers, "consumed");
         }

@@ -104,7 +104,12 @@ impl<'a> GraphBuilder<'a, '_> {
         }
         for (index, parameter) in template.inputs.iter().enumerate() {
             let id = self.add(ElementKind::Input, &parameter.declared, index, None, index);
-            self.graph.inputs.push(InputElement { id, parameter, consumers: Vec::new() });
+            self.graph.inputs.push(InputElement {
+                id,
+                parameter,
+                consumers: Vec::new(),
+                is_always_consumed: false,
+            });
         }
         let relations = template.nodes.iter().map(|node| node.requirements.len()).sum();
         // Most elements are nodes and relations, each with one type.

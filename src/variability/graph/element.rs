@@ -233,6 +233,8 @@ pub(crate) struct InputElement<'a> {
     pub parameter: &'a Parameter<'a>,
     /// The elements that refer to it.
     pub consumers: Vec<ElementId>,
+    /// Whether something refers to it that is in every variant.
+    pub is_always_consumed: bool,
 }
 
 /// A topology output.

@@ -16,3 +16,4 @@ pub(crate) use element::{
     TechnologyElement, identifier,
 };
 pub(crate) use lookup::LookupStep;
+pub(crate) use references::Reference;

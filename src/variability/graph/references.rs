@@ -2,11 +2,13 @@
 //! functions, and Unfurl's `eval`.
 //!
 //! A property or output consumes the elements that its value refers to; an input is consumed by
-//! every element that refers to it.
+//! everything that refers to it.
 
 use super::element::{ElementId, Graph, NodeId};
+use super::lookup::LookupStep;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::Function;
+use crate::tosca::substitution::{MappingTarget, substitution};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use crate::variability::template::{
@@ -16,11 +18,11 @@ use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::FxHashMap;
 
-/// A place where a value refers to something else.
+/// A place that refers to something else. The place exists while `from` is present.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
-    /// The element that the value belongs to.
-    pub from: ElementId,
+    /// The element that contains the place; `None` where the place is in every variant.
+    pub from: Option<ElementId>,
     /// The elements that the reference may mean: alternatives of one name.
     pub targets: Vec<ElementId>,
     /// The place of the reference.
@@ -42,20 +44,27 @@ enum NamedReference<'a> {
 pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
     let mut found = Vec::new();
     let inputs = InputReferences::of(graph);
-    Finder { graph, inputs, from: ElementId(0), found: &mut found, diagnostics }.all();
+    Finder { graph, inputs, from: None, own_inputs: None, found: &mut found, diagnostics }.all();
     for reference in &found {
-        let from = graph.element(reference.from);
-        let (kind, slot) = (from.kind, from.slot as usize);
-        for &target in &reference.targets {
-            match kind {
-                ElementKind::Property => push_new(&mut graph.properties[slot].consumed, target),
-                ElementKind::Output => push_new(&mut graph.outputs[slot].producers, target),
+        let part = |id: ElementId| (graph.element(id).kind, graph.element(id).slot as usize);
+        let from = reference.from.map(part);
+        let targets: Vec<_> = reference.targets.iter().map(|&id| (id, part(id))).collect();
+        for (target, (kind, slot)) in targets {
+            match from {
+                Some((ElementKind::Property, from)) => {
+                    push_new(&mut graph.properties[from].consumed, target);
+                }
+                Some((ElementKind::Output, from)) => {
+                    push_new(&mut graph.outputs[from].producers, target);
+                }
                 _ => {}
             }
-            let target = graph.element(target);
-            let (kind, slot) = (target.kind, target.slot as usize);
             if kind == ElementKind::Input {
-                push_new(&mut graph.inputs[slot].consumers, reference.from);
+                let input = &mut graph.inputs[slot];
+                match reference.from {
+                    Some(from) => push_new(&mut input.consumers, from),
+                    None => input.is_always_consumed = true,
+                }
             }
         }
     }
@@ -88,7 +97,9 @@ impl<'a> InputReferences<'a> {
 struct Finder<'g, 'a> {
     graph: &'g Graph<'a>,
     inputs: InputReferences<'a>,
-    from: ElementId,
+    from: Option<ElementId>,
+    /// The inputs of the workflow that is scanned, which hide those of the topology.
+    own_inputs: Option<Node<'a>>,
     found: &'g mut Vec<Reference>,
     diagnostics: &'g mut Diagnostics,
 }
@@ -102,6 +113,9 @@ impl<'a> Finder<'_, 'a> {
         }
         for output in &self.graph.outputs {
             self.value(output.id, output.parameter.declared.value);
+        }
+        for input in &self.graph.inputs {
+            self.rest(input.id, input.parameter.declared.value, &["type", "conditions", "implies"]);
         }
         // There are many nodes and relations, so parsing has noted which may contain references.
         for node in self.graph.nodes.iter().filter(|node| node.template.has_rest) {
@@ -136,16 +150,80 @@ impl<'a> Finder<'_, 'a> {
                 &["type", "properties", "targets", "conditions", "implies"],
             );
         }
+        for node in &self.graph.nodes {
+            if let Some(copied) = self.graph.copied(node) {
+                let copy = node.template.declared.value.get("copy");
+                self.from = Some(node.id);
+                copy.into_iter().for_each(|copy| self.refer(vec![copied.id], copy));
+            }
+        }
+        self.topology();
+    }
+
+    /// What is in every variant: substitution mappings and workflows.
+    fn topology(&mut self) {
+        self.from = None;
+        let Some(topology) = self.graph.template.root.get("topology_template") else { return };
+        if let Some(node) = topology.get("substitution_mappings") {
+            // Validating reports mistakes in the shape of the mappings.
+            let mappings = substitution(node, &mut Diagnostics::default());
+            mappings.nodes().for_each(|node| self.named(node));
+            let one = |target: &MappingTarget<'a>| <[Node<'a>; 1]>::try_from(&*target.path).ok();
+            let whole = mappings.properties.iter().flat_map(|it| it.targets.iter().filter_map(one));
+            let of_parts = mappings.part_properties.iter().map(|it| it.to);
+            for input in whole.flatten().chain(of_parts) {
+                self.resolve(NamedReference::Input(input));
+            }
+        }
+        for (_, workflow) in topology.get("workflows").into_iter().flat_map(Node::entries) {
+            self.own_inputs = workflow.get("inputs");
+            self.scan(workflow);
+            self.targets(workflow);
+            let outputs = workflow.get("outputs").into_iter().flat_map(Node::entries);
+            for (_, output) in outputs {
+                let path = v2_0::output_path(v2_0::output_mapping(output));
+                path.first().into_iter().for_each(|&node| self.named(node));
+            }
+        }
+        self.own_inputs = None;
+    }
+
+    /// Finds references of the form `target: node`, at any depth, and to the relationships of such
+    /// nodes.
+    fn targets(&mut self, node: Node<'a>) {
+        node.items().for_each(|item| self.targets(item));
+        for (key, value) in node.entries() {
+            if key.text() != Some("target") || value.kind() != NodeKind::Scalar {
+                self.targets(value);
+                continue;
+            }
+            self.named(value);
+            let of = self.graph.node_named(value.text().unwrap_or_default());
+            if let Some((of, requirement)) = of.zip(node.get("target_relationship")) {
+                let relations = of.relations.iter().map(|&id| self.graph.relation(id).id);
+                let is_meant =
+                    |id: &ElementId| Some(self.graph.element(*id).name) == requirement.text();
+                self.refer(relations.filter(is_meant).collect(), requirement);
+            }
+        }
+    }
+
+    /// Finds a reference by name. A name that is neither a node's nor a group's means something
+    /// else.
+    fn named(&mut self, name: Node<'a>) {
+        let kinds = [ElementKind::Node, ElementKind::Group];
+        let find = |kind| self.graph.find(LookupStep::Root(kind), name).ok();
+        self.refer(kinds.into_iter().find_map(find).into_iter().collect(), name);
     }
 
     fn value(&mut self, from: ElementId, value: Node<'a>) {
-        self.from = from;
+        self.from = Some(from);
         self.scan(value);
     }
 
     /// Scans the parts of an element other than its own elements and its conditions.
     fn rest(&mut self, from: ElementId, body: Node<'a>, without: &[&str]) {
-        self.from = from;
+        self.from = Some(from);
         for (key, value) in body.entries() {
             if value.kind() != NodeKind::Scalar
                 && key.text().is_some_and(|keyword| !without.contains(&keyword))
@@ -188,6 +266,10 @@ impl<'a> Finder<'_, 'a> {
             NamedReference::Input(operand) => (self.input(operand), operand),
             NamedReference::Element { entity, name, at } => (self.element(entity, name), at),
         };
+        self.refer(targets, at);
+    }
+
+    fn refer(&mut self, targets: Vec<ElementId>, at: Node<'a>) {
         if !targets.is_empty() {
             let by_position = matches!(at.scalar(), Some(Scalar::Int(_)));
             self.found.push(Reference { from: self.from, targets, span: at.span(), by_position });
@@ -195,6 +277,10 @@ impl<'a> Finder<'_, 'a> {
     }
 
     fn input(&mut self, operand: Node<'_>) -> Vec<ElementId> {
+        let own = self.own_inputs.zip(operand.text());
+        if own.is_some_and(|(own, name)| own.get(name).is_some()) {
+            return Vec::new();
+        }
         match operand.scalar() {
             Some(Scalar::Int(index)) => {
                 let input =
@@ -224,8 +310,9 @@ impl<'a> Finder<'_, 'a> {
     fn element(&self, entity: &str, name: Option<&str>) -> Vec<ElementId> {
         let Some(node) = self.node(entity) else { return Vec::new() };
         let node = self.graph.node(node);
-        let is_meant =
-            |id: &&ElementId| name == Some(self.graph.element(**id).name) && **id != self.from;
+        let is_meant = |id: &&ElementId| {
+            name == Some(self.graph.element(**id).name) && Some(**id) != self.from
+        };
         let properties: Vec<_> = node.properties.iter().filter(is_meant).copied().collect();
         if properties.is_empty() { vec![node.id] } else { properties }
     }
@@ -234,7 +321,7 @@ impl<'a> Finder<'_, 'a> {
         match entity {
             "SELF" | "SOURCE" | "TARGET" => {
                 let around =
-                    std::iter::successors(Some(self.from), |&id| self.graph.element(id).container);
+                    std::iter::successors(self.from, |&id| self.graph.element(id).container);
                 let mut around = around.map(|id| self.graph.element(id));
                 match entity {
                     "SELF" => around
