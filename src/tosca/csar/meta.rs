@@ -115,12 +115,14 @@ impl Meta {
         }
     }
 
-    /// Reads `TOSCA.meta`, and the files that it names.
+    /// Reads `TOSCA.meta` at a path, and the files that it names. In TOSCA 2.0 it need not name the
+    /// entry, where the root has one YAML file, `alone` (section 17.1).
     ///
-    /// Errors are added to `diagnostics`. Returns nothing where `TOSCA.meta` names no entry.
+    /// Errors are added to `diagnostics`. Returns nothing where there is no entry.
     pub(super) fn parse(
         file: FileId,
         text: &str,
+        (at, alone): (&str, Option<&str>),
         diagnostics: &mut Diagnostics,
     ) -> Option<(Self, Vec<NamedFile>)> {
         let mut blocks = blocks(file, text, diagnostics).into_iter();
@@ -128,10 +130,14 @@ impl Meta {
         let whole = Span { file, start: 0, end: 0 };
         let last = first.last().map_or(whole, |pair| pair.span);
         let find = |name: &str| first.iter().find(|pair| pair.name == name);
-        versions(&first, last, diagnostics);
-        let entry = match find(ENTRY) {
-            Some(pair) => diagnostics.ok(path(pair, &pair.value, ENTRY)),
-            None => diagnostics.ok(Err(missing(ENTRY, &first, last))),
+        versions(&first, (at, last), diagnostics);
+        let is_of_2_0 = find(CSAR_VERSION).is_some_and(|version| version.value == OF_2_0);
+        let entry = match (find(ENTRY), alone.filter(|_| is_of_2_0)) {
+            (Some(pair), _) => diagnostics.ok(path(pair, &pair.value, ENTRY)),
+            (None, Some(alone)) => {
+                Some(NamedFile { name: alone.to_owned(), span: last, keyname: ENTRY })
+            }
+            (None, None) => diagnostics.ok(Err(missing(ENTRY, &first, (at, last)))),
         };
         let mut others = Vec::new();
         if let Some(pair) = find(OTHERS) {
@@ -147,7 +153,7 @@ impl Meta {
         let entry = entry?;
         let created_by = find(CREATED_BY).map(|pair| pair.value.clone());
         let meta = Self {
-            is_of_2_0: find(CSAR_VERSION).is_some_and(|version| version.value == OF_2_0),
+            is_of_2_0,
             created_by,
             entry: entry.name.clone(),
             others: others.iter().map(|other| other.name.clone()).collect(),
@@ -296,7 +302,7 @@ pub(crate) fn check_definitions(
     let mut blocks = blocks(file, text, diagnostics).into_iter();
     let first = blocks.next().unwrap_or_default();
     let whole = Span { file, start: 0, end: 0 };
-    versions(&first, first.last().map_or(whole, |pair| pair.span), diagnostics);
+    versions(&first, (META, first.last().map_or(whole, |pair| pair.span)), diagnostics);
     for block in blocks {
         let [name, rest @ ..] = &*block else { continue };
         let warn = |at: &Pair, message: &str| Diagnostic::warning(Code::Csar, message).at(at.span);
@@ -323,7 +329,7 @@ fn is_media_type(text: &str) -> bool {
 }
 
 /// Reports names that occur twice, and versions that cannot be read.
-fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
+fn versions(first: &[Pair], (at, last): (&str, Span), diagnostics: &mut Diagnostics) {
     let mut seen = FxHashSet::default();
     for pair in first.iter().filter(|pair| !seen.insert(pair.name.as_str())) {
         diagnostics
@@ -334,20 +340,31 @@ fn versions(first: &[Pair], last: Span, diagnostics: &mut Diagnostics) {
         return;
     }
     let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
-    for (name, found) in [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))] {
+    let is_read = |pair: &&Pair| READ.contains(&pair.value.as_str());
+    // Whether a version of the file is needed, the version of the archive says.
+    let is_old = at == META && find(CSAR_VERSION).is_some_and(|version| is_read(&version));
+    let needed = [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))];
+    let needed = needed
+        .into_iter()
+        .filter(|(name, found)| *name == CSAR_VERSION || is_old || found.is_some());
+    for (name, found) in needed {
         match found {
-            Some(pair) if READ.contains(&pair.value.as_str()) => {}
+            Some(pair) if is_read(&pair) => {}
             Some(pair) => {
                 let message = format!(
                     "`{}` is `{}`, which cannot be read",
                     pair.name,
                     pair.value.escape_debug()
                 );
-                let help =
-                    format!("it can be {}, or {OF_2_0} as `{CSAR_VERSION}`", READ.join(" or "));
+                let help = match at {
+                    META => {
+                        format!("it can be {}, or {OF_2_0} as `{CSAR_VERSION}`", READ.join(" or "))
+                    }
+                    _ => format!("`{CSAR_VERSION}: {OF_2_0}` is what a `{at}` at the root has"),
+                };
                 diagnostics.push(wrong(pair.span, message).help(help));
             }
-            None => diagnostics.push(missing(name, first, last)),
+            None => diagnostics.push(missing(name, first, (at, last))),
         }
     }
 }
@@ -374,7 +391,7 @@ fn wrong(span: Span, message: String) -> Diagnostic {
     Diagnostic::error(Code::Csar, message).at(span)
 }
 
-fn missing(name: &str, block: &[Pair], at: Span) -> Diagnostic {
+fn missing(name: &str, block: &[Pair], (file, at): (&str, Span)) -> Diagnostic {
     let is_typo = |pair: &&Pair| {
         let unknown = pair.name.len() < 2 * name.len() && !NAMES.contains(&pair.name.as_str());
         unknown && closest(&pair.name, [name]).is_some()
@@ -382,7 +399,7 @@ fn missing(name: &str, block: &[Pair], at: Span) -> Diagnostic {
     let near = block.iter().find(is_typo);
     let error = wrong(
         near.map_or(at, |pair| pair.span),
-        format!("the first block of `{META}` has no `{name}`"),
+        format!("the first block of `{file}` has no `{name}`"),
     );
     match near {
         Some(pair) => {
@@ -390,7 +407,11 @@ fn missing(name: &str, block: &[Pair], at: Span) -> Diagnostic {
         }
         None => error.help(format!(
             "add a line `{name}: {}`",
-            if name == ENTRY { "service-template.yaml" } else { WRITTEN }
+            match file {
+                _ if name == ENTRY => "service-template.yaml",
+                META => WRITTEN,
+                _ => OF_2_0,
+            }
         )),
     }
 }
@@ -481,7 +502,7 @@ mod tests {
         let sources = SourceMap::default();
         let mut diagnostics = Diagnostics::default();
         let file = sources.add("TOSCA.meta", text);
-        let meta = Meta::parse(file, text, &mut diagnostics).map(|(meta, _)| meta);
+        let meta = Meta::parse(file, text, (META, None), &mut diagnostics).map(|(meta, _)| meta);
         (meta, diagnostics.0.iter().map(|diagnostic| diagnostic.one_line(&sources)).collect())
     }
 
@@ -520,6 +541,24 @@ Hash: 00
     }
 
     #[test]
+    fn archives_of_tosca_2_0_need_not_name_their_entry() {
+        let read = |text: &str, alone| {
+            let mut diagnostics = Diagnostics::default();
+            let file = FileId::DETACHED;
+            let meta = Meta::parse(file, text, (META_AT_ROOT, alone), &mut diagnostics);
+            let wrong = diagnostics.0.into_iter().map(|diagnostic| diagnostic.message);
+            (meta.map(|(meta, _)| meta.entry), wrong.collect::<Vec<_>>())
+        };
+        let text = "CSAR-Version: 2.0\nCreated-By: Jo\n";
+        assert_eq!(read(text, Some("shop.yaml")), (Some("shop.yaml".to_owned()), vec![]));
+        let (entry, wrong) = read(text, None);
+        assert_eq!(entry, None);
+        assert_eq!(wrong, ["the first block of `TOSCA.meta` has no `Entry-Definitions`"]);
+        let (_, wrong) = read("Entry-Definitions: shop.yaml", Some("shop.yaml"));
+        assert_eq!(wrong, ["the first block of `TOSCA.meta` has no `CSAR-Version`"]);
+    }
+
+    #[test]
     fn lines_go_on_behind_a_blank() {
         let text = "\u{feff}TOSCA-Meta-Version: 1.0\r\nCSAR-Version: 1.0\r\nEntry-Definitions: a.yaml\r\nOther-Definitions: b.yaml\r\n   “c d.yaml”\r\n e.yaml";
         let (meta, wrong) = parse(text);
@@ -538,7 +577,6 @@ Hash: 00
                 "TOSCA.meta:4:1: error[csar]: expected a name, a colon and a value",
                 "TOSCA.meta:6:1: error[csar]: a line that begins with a blank goes on with a value, and there is none",
                 "TOSCA.meta:3:1: error[csar]: `CSAR-Version` is there twice",
-                "TOSCA.meta:3:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `TOSCA-Meta-File-Version`",
                 "TOSCA.meta:1:1: error[csar]: `CSAR-Version` is `3.0`, which cannot be read",
                 "TOSCA.meta:2:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `Entry-Definitions`",
             ]
@@ -551,6 +589,6 @@ Hash: 00
             "{wrong:?}"
         );
         assert!(wrong[1].contains("not closed"), "{wrong:?}");
-        assert_eq!(parse("").1.len(), 3);
+        assert_eq!(parse("").1.len(), 2);
     }
 }

@@ -290,7 +290,8 @@ fn read_meta(
     let file = texts.read(files, &path)?;
     let text = texts.text(file);
     let mut diagnostics = Diagnostics::default();
-    let parsed = Meta::parse(file, text, &mut diagnostics);
+    let alone = alone(files, root);
+    let parsed = Meta::parse(file, text, (name, alone.as_deref()), &mut diagnostics);
     for named in parsed.iter().flat_map(|(_, named)| named) {
         let because = |why| format!("`{}` names `{}`, which is {why}", named.keyname, named.name);
         let why = match root.join(&named.name) {
@@ -318,7 +319,9 @@ pub(crate) fn has_template(files: &dyn FileSystem, root: &Path) -> bool {
     let bytes = read_bytes(files, &root.join(name)).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     // Errors are ignored here: whoever reads `TOSCA.meta` afterwards reports them.
-    let meta = Meta::parse(FileId::DETACHED, &text, &mut Diagnostics::default());
+    let alone = alone(files, root);
+    let place = (name, alone.as_deref());
+    let meta = Meta::parse(FileId::DETACHED, &text, place, &mut Diagnostics::default());
     meta.is_some_and(|(meta, _)| {
         let entry = read_bytes(files, &root.join(&meta.entry));
         entry.is_ok_and(|entry| !is_xml(&String::from_utf8_lossy(&entry)))
@@ -330,6 +333,12 @@ fn only_yaml(files: &dyn FileSystem, root: &Path) -> [Option<PathBuf>; 2] {
     let listed = files.list(root).unwrap_or_default();
     let mut found = listed.into_iter().filter(|path| is_yaml(path) && files.is_file(path));
     [found.next(), found.next()]
+}
+
+/// The name of the YAML file at the root, if there is one.
+fn alone(files: &dyn FileSystem, root: &Path) -> Option<String> {
+    let [Some(only), None] = only_yaml(files, root) else { return None };
+    Some(only.file_name()?.to_str()?.to_owned())
 }
 
 fn without_template(archive: &Path, ambiguous: bool) -> Diagnostic {
