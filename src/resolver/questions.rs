@@ -633,7 +633,7 @@ impl Resolver {
             Ok(loaded) => {
                 let found = match is_library {
                     true => validate::validate_library(&loaded, choice, until, progress),
-                    false => validate::validate(&loaded, choice, until, progress),
+                    false => validate::validate_package(&loaded, choice, until, progress),
                 };
                 let mut all = found.all();
                 self.make_ready(&loaded, &mut all);

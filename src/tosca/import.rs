@@ -74,8 +74,8 @@ pub(crate) fn is_profile(name: &str) -> bool {
 }
 
 /// The address of a repository that a service template defines (section 3.6.6), where it has one.
-pub(crate) fn repository_address<'a>(root: Node<'a>, name: Node<'_>) -> Option<&'a str> {
-    let definition = root.get("repositories")?.get(name.as_str()?)?;
+pub(crate) fn repository_address<'a>(root: Node<'a>, name: &str) -> Option<&'a str> {
+    let definition = root.get("repositories")?.get(name)?;
     definition.as_str().or_else(|| definition.get("url")?.as_str())
 }
 

@@ -99,7 +99,8 @@ impl<'a> References<'a> {
         let may_be_rooted = kind == ReferenceKind::Import && v2_0::is_of(self.root.document());
         let is_meant = |name: &&str| is_path(name) && (may_be_rooted || !is_rooted(name));
         let Some(name) = node.as_str().filter(is_meant) else { return };
-        let repository = match repository.map(|name| repository_address(self.root, name)) {
+        let repository = match repository.map(|name| repository_address(self.root, name.as_str()?))
+        {
             None => None,
             Some(Some(address)) if !is_url(address) => Some(address),
             // The content of a remote repository is not available as a file.

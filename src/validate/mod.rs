@@ -245,6 +245,25 @@ pub(crate) fn validate_library(
     diagnostics
 }
 
+/// Validates a template and those that its archive lists as substituting nodes. In one variant, these
+/// are not looked at: its inputs are not theirs.
+pub(crate) fn validate_package(
+    loaded: &Loaded,
+    choice: &Choice,
+    until: Stage,
+    progress: &mut dyn Progress,
+) -> StageDiagnostics {
+    let mut diagnostics = validate(loaded, choice, until, progress);
+    let others = (!choice.is_of_one_variant()).then(|| loaded.others());
+    for other in others.into_iter().flatten() {
+        diagnostics = diagnostics.and(match other {
+            Ok(other) => validate(&other, choice, until, progress),
+            Err(errors) => StageDiagnostics { text: Some(errors.0), variants: Some(Vec::new()) },
+        });
+    }
+    diagnostics
+}
+
 /// Sorts diagnostics by file and place, and removes duplicates.
 fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let place = |diagnostic: &Diagnostic| (diagnostic.span, diagnostic.code);

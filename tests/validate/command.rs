@@ -328,6 +328,26 @@ fn a_directory_without_a_template_is_a_library() {
     assert_eq!(findings.len(), 3);
 }
 
+#[test]
+fn archives_are_validated_with_the_templates_that_substitute_nodes() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+    fs::create_dir(directory.path().join("other")).unwrap();
+    // The only YAML file at the root is the entry.
+    write(
+        "TOSCA.meta",
+        "CSAR-Version: 2.0\nOther-Definitions: other/stall.yaml other/kiosk.yaml\n",
+    );
+    let template = "tosca_definitions_version: tosca_2_0\nservice_template: {node_templates: {}}\n";
+    write("shop.yaml", template);
+    write("other/stall.yaml", &format!("{template}colour: red\n"));
+    write("other/kiosk.yaml", "shop: [\n");
+    let found = cuvee(".").current_dir(directory.path()).assert().code(1);
+    let found = String::from_utf8(found.get_output().stderr.clone()).unwrap();
+    assert!(found.contains("`colour` is not a keyname of a TOSCA file"), "{found}");
+    assert!(found.contains("error[syntax]"), "{found}");
+}
+
 /// An archive with a mistake that resolving ignores.
 fn wrong_archive() -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();

@@ -55,11 +55,11 @@ pub(crate) struct Imported {
 
 /// Reads the wanted imports of the template in this directory, and the imports of those files and
 /// of the library.
-pub(super) fn read<'i>(
-    how: Importing<'_>,
-    (template, directory): (&Document, &Path),
-    library: &[(FileId, &Document)],
-    wanted: impl Iterator<Item = ImportDefinition<'i>>,
+pub(super) fn read<'f>(
+    how: Importing<'f>,
+    (template, directory): (&'f Document, &Path),
+    library: &[(FileId, &'f Document)],
+    wanted: Vec<ImportDefinition<'f>>,
     diagnostics: &mut Diagnostics,
 ) -> Imported {
     let sources = how.texts.sources();
@@ -74,16 +74,21 @@ pub(super) fn read<'i>(
         how,
         known: known.map(|file| (path(file), file)).collect(),
         left: library.iter().copied().collect(),
+        read: Vec::new(),
+        waiting: Vec::new(),
         imported: Imported { links, ..Imported::default() },
     };
-    let importer = Importer { root: template.root(), directory, way: ImportWay::default() };
-    let open = wanted
-        .filter_map(|import| diagnostics.ok(how.target(&importer, import)).flatten())
-        .collect();
+    let way = ImportWay::default();
+    let open = reading.open((template, directory), way, wanted.into_iter(), diagnostics);
     reading.follow(open, diagnostics);
     for &(file, _) in library {
         let open = reading.of_library(file, diagnostics);
         reading.follow(open, diagnostics);
+    }
+    for WaitingImport { import, directory, way } in std::mem::take(&mut reading.waiting) {
+        let root = import.item.document().root();
+        let importer = Importer { root, directory: &directory, way, address: None };
+        how.ok(how.target(&importer, import), way, diagnostics);
     }
     reading.imported
 }
@@ -117,14 +122,18 @@ impl Importing<'_> {
         importer: &Importer<'_>,
         import: &ImportDefinition<'_>,
     ) -> Result<Option<ImportPlace>, Diagnostic> {
-        let Importer { root, directory, way } = *importer;
+        let Importer { root, directory, way, address: known } = *importer;
         let ImportWay { outside, .. } = way;
-        let name = match import.repository {
+        // That a profile comes from no repository is reported elsewhere.
+        let name = match import.repository.filter(|_| !import.is_profile) {
             None if is_profile(import.file) => return Ok(None),
-            Some(repository) if !is_url(import.file) => match address(root, repository)? {
-                Some(address) => below(address, import.file),
-                None => return Ok(None),
-            },
+            Some(repository) if !is_url(import.file) => {
+                let own = if known.is_some() { known } else { address(root, repository)? };
+                match own {
+                    Some(address) => below(address, import.file),
+                    None => return Ok(None),
+                }
+            }
             _ => import.file.to_owned(),
         };
         if let Some(path) = file_url(&name) {
@@ -218,7 +227,7 @@ fn address<'a>(root: Node<'a>, name: Node<'_>) -> Result<Option<&'a str>, Diagno
     let Some(text) = name.as_str() else { return Ok(None) };
     let all = root.get("repositories");
     if all.is_some_and(|all| all.get(text).is_some()) {
-        return Ok(repository_address(root, name));
+        return Ok(repository_address(root, text));
     }
     let known = all.into_iter().flat_map(Node::entries).filter_map(|(key, _)| key.text());
     let error = Diagnostic::error(Code::UnknownElement, format!("there is no repository `{text}`"));
@@ -231,6 +240,15 @@ struct Importer<'a> {
     /// The directory to which relative names refer.
     directory: &'a Path,
     /// How the document itself was reached.
+    way: ImportWay,
+    /// The address of the import's repository, where another document defines it.
+    address: Option<&'a str>,
+}
+
+/// An import of TOSCA 2.0 from a repository that another import may bring (section 6.8.1).
+struct WaitingImport<'f> {
+    import: ImportDefinition<'f>,
+    directory: PathBuf,
     way: ImportWay,
 }
 
@@ -280,11 +298,16 @@ struct ImportReading<'f> {
     known: FxHashMap<PathBuf, FileId>,
     /// The files of the library whose imports have not been followed yet.
     left: FxHashMap<FileId, &'f Document>,
+    /// The imported documents, in the order of reading.
+    read: Vec<&'f Document>,
+    /// The imports whose repositories are not known yet.
+    waiting: Vec<WaitingImport<'f>>,
     imported: Imported,
 }
 
-impl ImportReading<'_> {
-    /// Reads these files and their imports in breadth-first order.
+impl<'f> ImportReading<'f> {
+    /// Reads these files and their imports in breadth-first order, then those from repositories that
+    /// they define.
     fn follow(&mut self, mut open: Vec<ImportTarget>, diagnostics: &mut Diagnostics) {
         while !open.is_empty() {
             let mut new = Vec::new();
@@ -311,12 +334,34 @@ impl ImportReading<'_> {
             for (document, way) in self.how.texts.parse(&new).into_iter().zip(ways) {
                 if let Some(document) = self.how.ok(keys::judged(document), way, diagnostics) {
                     next.extend(self.targets(document, way, diagnostics));
+                    self.read.push(document);
                     self.imported.files.push(document.file());
                     self.imported.copies.extend(way.outside.then_some(document.file()));
                 }
             }
-            open = next;
+            open = if next.is_empty() { self.awaited(diagnostics) } else { next };
         }
+    }
+
+    /// The imports that waited for a repository which is known by now.
+    fn awaited(&mut self, diagnostics: &mut Diagnostics) -> Vec<ImportTarget> {
+        let mut found = Vec::new();
+        for waiting in std::mem::take(&mut self.waiting) {
+            let WaitingImport { import, directory, way } = &waiting;
+            let name = import.repository.and_then(Node::as_str).unwrap_or_default();
+            // It may begin with the namespaces of imports.
+            let own = name.rsplit(':').next().unwrap_or(name);
+            let addresses = self.read.iter().filter_map(|it| repository_address(it.root(), own));
+            let Some(address) = addresses.clone().next() else {
+                self.waiting.push(waiting);
+                continue;
+            };
+            let root = import.item.document().root();
+            let importer = Importer { root, directory, way: *way, address: Some(address) };
+            let target = self.how.target(&importer, *import);
+            found.extend(self.how.ok(target, *way, diagnostics).flatten());
+        }
+        found
     }
 
     /// The imports of a file of the library, when it is reached for the first time.
@@ -329,16 +374,41 @@ impl ImportReading<'_> {
     }
 
     fn targets(
-        &self,
-        document: &Document,
+        &mut self,
+        document: &'f Document,
         way: ImportWay,
         diagnostics: &mut Diagnostics,
     ) -> Vec<ImportTarget> {
         let sources = self.how.texts.sources();
         let directory = sources.file(document.file()).asked().parent().unwrap_or(Path::new(""));
-        let importer = Importer { root: document.root(), directory, way };
-        let targets =
-            ImportDefinition::all(document.root()).map(|import| self.how.target(&importer, import));
-        targets.filter_map(|target| self.how.ok(target, way, diagnostics).flatten()).collect()
+        let all = ImportDefinition::all(document.root());
+        self.open((document, directory), way, all, diagnostics)
+    }
+
+    /// The targets of these imports of a document. An import whose repository it does not define
+    /// waits for others.
+    fn open(
+        &mut self,
+        (document, directory): (&'f Document, &Path),
+        way: ImportWay,
+        imports: impl Iterator<Item = ImportDefinition<'f>>,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<ImportTarget> {
+        let root = document.root();
+        let waits = |import: &ImportDefinition<'_>| {
+            let is_unknown = import.repository.is_some_and(|name| address(root, name).is_err());
+            is_unknown && !import.is_profile && !is_url(import.file) && v2_0::is_of(document)
+        };
+        let importer = Importer { root, directory, way, address: None };
+        let mut found = Vec::new();
+        for import in imports {
+            if waits(&import) {
+                let directory = directory.to_owned();
+                self.waiting.push(WaitingImport { import, directory, way });
+            } else {
+                found.extend(self.how.ok(self.how.target(&importer, import), way, diagnostics));
+            }
+        }
+        found.into_iter().flatten().collect()
     }
 }

@@ -238,16 +238,19 @@ impl Loaded {
     /// Reads another template. For an archive, also reads the templates that substitute its nodes.
     fn with_others(&self, path: &Path) -> Result<Vec<Self>, Diagnostics> {
         let first = self.another(path)?;
-        let package = first.package.clone();
-        let mut all = vec![first];
-        for template in package.others() {
-            let mut package = package.clone();
+        let others = first.others().collect::<Result<Vec<_>, _>>()?;
+        Ok([first].into_iter().chain(others).collect())
+    }
+
+    /// The templates that the archive lists as substituting nodes.
+    pub(crate) fn others(&self) -> impl Iterator<Item = Result<Self, Diagnostics>> {
+        self.package.others().map(|template| {
+            let mut package = self.package.clone();
             package.template = template;
             let file = self.files.read(&*package.files, &package.template)?;
             let opened = OpenedPackage::of(package, file, &self.files, self.extent)?;
-            all.push(self.opened(opened));
-        }
-        Ok(all)
+            Ok(self.opened(opened))
+        })
     }
 
     fn opened(&self, opened: OpenedPackage) -> Self {
@@ -405,7 +408,7 @@ impl Loaded {
         let library = self.library.iter().zip(self.parse(&self.library));
         let library: Vec<_> =
             library.filter_map(|(&file, parsed)| Some((file, parsed.ok()?))).collect();
-        imports::read(how, (template, &self.base), &library, wanted, diagnostics)
+        imports::read(how, (template, &self.base), &library, wanted.collect(), diagnostics)
     }
 
     /// What is wrong with the imports of the template and of what they import.
@@ -489,10 +492,15 @@ impl Loaded {
     }
 
     /// Makes diagnostics ready to be told: those about answers of callers move to where these were
-    /// asked for, those about files of TOSCA 2.0 cite that standard.
+    /// asked for, those about files of TOSCA 2.0 cite that standard, and those about what callers
+    /// give for a template cite that of the template.
     pub(crate) fn settle(&self, diagnostics: &mut [Diagnostic]) {
+        let is_versioned =
+            |document: &&Document| document.root().get("tosca_definitions_version").is_some();
         let is_of_2_0 = |found: &&mut Diagnostic| {
-            found.span.and_then(|span| self.files.known(span.file)).is_some_and(v2_0::is_of)
+            let document = found.span.and_then(|span| self.files.known(span.file));
+            let document = document.filter(is_versioned);
+            document.or_else(|| self.files.known(self.template)).is_some_and(v2_0::is_of)
         };
         diagnostics.iter_mut().filter(is_of_2_0).for_each(v2_0::tell);
         self.files.place_at_askers(diagnostics);

@@ -9,6 +9,7 @@ use super::conditional::{Conditional, Declared};
 use super::entity::{NodeTemplate, Property, RelationshipTemplate, TypeAssignment};
 use super::topology::{ServiceTemplate, parse};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
@@ -23,10 +24,13 @@ pub(crate) struct ImportedTopology<'a> {
 }
 
 /// Whether an importing template includes the topology of this file. A topology that substitutes
-/// nodes is not included: it is for nodes that need it, and otherwise a template of its own.
+/// nodes is not included: it is for nodes that need it, and otherwise a template of its own. Imports
+/// of TOSCA 2.0 bring types, repositories and functions only (section 6.8.1).
 pub(crate) fn has_topology(root: Node<'_>) -> bool {
-    root.get("topology_template")
-        .is_some_and(|topology| topology.get("substitution_mappings").is_none())
+    !v2_0::is_of(root.document())
+        && root
+            .get("topology_template")
+            .is_some_and(|topology| topology.get("substitution_mappings").is_none())
 }
 
 impl<'a> ServiceTemplate<'a> {
