@@ -125,8 +125,10 @@ impl<'r, 't> RequirementFit<'r, 't, '_> {
         let mut left = self.named_capabilities(target)?;
         let RequirementDefinition { capability, node, .. } = *self.definition;
         if let Some(wanted) = self.types.capability_named(capability, node) {
+            // Where a capability is named, its type is no other way to name it.
+            let is_other = self.capability.is_some_and(|(own, _)| own != wanted);
             left.retain(|(name, _)| *name == wanted);
-            if left.is_empty() {
+            if left.is_empty() || is_other {
                 return Err(Misfit::NotNamed(wanted));
             }
         }

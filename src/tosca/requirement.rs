@@ -19,6 +19,8 @@ pub(crate) struct AssignedCount {
     pub min: u64,
     /// The number of relations that may exist. `None` means as many as fit.
     pub max: Option<u64>,
+    /// Whether the counts are written. What a function computes counts here as if it were not said.
+    pub is_known: bool,
 }
 
 impl AssignedCount {
@@ -37,9 +39,11 @@ impl AssignedCount {
         if let Some(range) = occurrences.and_then(Self::range) {
             return range;
         }
+        let is_known = count.is_none_or(|count| whole(count).is_some())
+            && optional.is_none_or(|optional| matches!(optional, Value::Bool(_)));
         let count = count.and_then(whole).unwrap_or(1);
         let is_optional = optional == Some(&Value::Bool(true));
-        Self { min: if is_optional { 0 } else { count }, max: Some(count) }
+        Self { min: if is_optional { 0 } else { count }, max: Some(count), is_known }
     }
 
     /// A lower and an upper bound, where the value is a range.
@@ -48,9 +52,14 @@ impl AssignedCount {
         let [min, max] = &**bounds else { return None };
         let min = whole(min)?;
         match max.as_str() {
-            Some("UNBOUNDED") => Some(Self { min, max: None }),
-            _ => Some(Self { min, max: Some(whole(max)?.max(min)) }),
+            Some("UNBOUNDED") => Some(Self { min, max: None, is_known: true }),
+            _ => Some(Self { min, max: Some(whole(max)?.max(min)), is_known: true }),
         }
+    }
+
+    /// Whether there has to be a relation.
+    pub(crate) fn is_certain(self) -> bool {
+        self.min > 0 && self.is_known
     }
 
     /// The number of relations that may exist beyond the required ones. `None` means as many as

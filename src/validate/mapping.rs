@@ -207,7 +207,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) -> Option<OpenSlots> {
         let mut slots = SlotCounts::default();
         for relation in assigned {
-            let AssignedCount { min, max } =
+            let AssignedCount { min, max, .. } =
                 AssignedCount::read(relation.requirement.declared.value);
             match relation.target {
                 Some(_) => slots.fulfilled += max.unwrap_or(min.max(1)),

@@ -223,7 +223,7 @@ impl<'q> DemandSearch<'_, 'q, '_, '_> {
         let min = bounds(definition).min;
         let copies = self.question.topology.node(self.source).copy.is_some();
         if min > 0 && !copies {
-            let occurs = AssignedCount { min, max: Some(min) };
+            let occurs = AssignedCount { min, max: Some(min), is_known: true };
             let wish = Wish {
                 source: self.kind,
                 requirement: name.to_owned(),

@@ -21,7 +21,7 @@ pub(super) fn keep_bounds(
     is_2_0: bool,
 ) -> Result<(), Diagnostics> {
     let mut errors = Diagnostics::default();
-    // In TOSCA 2.0 functions may say how often requirements are assigned, which is known by now.
+    // In TOSCA 2.0 functions may say how often requirements are assigned, which may be known by now.
     let is_kept = |node: &&TopologyNode| (is_2_0 || is_substituted(node)) && node.copy.is_none();
     for node in topology.nodes.iter().filter(is_kept) {
         let Some(kind) = kind_of(types, node) else { continue };
@@ -50,10 +50,11 @@ fn wrongly_often(
     let (name, most) = (definition.named.name, max.unwrap_or(u64::MAX));
     let mut all = 0_u64;
     let beyond = assigned.iter().find(|relation| {
-        let AssignedCount { min, max } = assigned_count(relation);
-        all = all.saturating_add(max.unwrap_or(min.max(1)));
+        let AssignedCount { min, max, is_known } = assigned_count(relation);
+        all = all.saturating_add(if is_known { max.unwrap_or(min.max(1)) } else { 0 });
         all > most
     });
+    let is_known = assigned.iter().all(|relation| assigned_count(relation).is_known);
     let certain = assigned.iter().map(|relation| assigned_count(relation).min);
     let certain = certain.fold(0, u64::saturating_add);
     let (code, message, at) = if let Some(relation) = beyond {
@@ -61,7 +62,7 @@ fn wrongly_often(
         let message =
             format!("the requirement `{name}` occurs {most} at most, and is assigned more often");
         (Code::TooManyRelations, message, relation.span)
-    } else if certain < least {
+    } else if is_known && certain < least {
         let (node, certain, least) = (&node.name, times(certain), times(least));
         let message = format!(
             "node \"{node}\" assigns the requirement `{name}` {certain} for certain, and it occurs {least} at least"

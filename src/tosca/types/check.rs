@@ -10,9 +10,9 @@ use super::definition::{
     ArtifactDefinition, InterfaceDefinition, OperationDefinition, RequirementDefinition,
 };
 use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
-use super::hierarchy::TypeId;
+use super::hierarchy::{TypeId, TypeRef};
 use super::schemas::Schemas;
-use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::function::Call;
 use crate::tosca::v2_0;
@@ -65,6 +65,7 @@ impl<'a> DefinitionCheck<'_, 'a> {
         for requirement in own(id, &effective.requirements) {
             let RequirementDefinition { properties, attributes, .. } = &requirement.definition;
             properties.iter().chain(attributes).for_each(|refined| self.property(refined, None));
+            self.has_capability(&requirement.definition);
         }
         own(id, &effective.artifacts).for_each(|artifact| self.artifact(&artifact.definition));
         let requirements = &self.types.definition(id).requirements;
@@ -127,6 +128,40 @@ impl<'a> DefinitionCheck<'_, 'a> {
                 }
             }
         }
+    }
+
+    /// Checks that the node type of a requirement, or one that derives from it, has a capability that
+    /// fulfils the requirement (TOSCA 2.0, sections 8.5 and 8.6).
+    fn has_capability(&mut self, requirement: &RequirementDefinition<'a>) {
+        let types = self.types;
+        let of = |family, name: Option<Node<'_>>| {
+            let name = name.filter(|it| v2_0::is_of(it.document()))?;
+            types.find_in(Some(name.document().file()), family, name.text()?)
+        };
+        let ends = of(Family::Node, requirement.node).zip(requirement.node);
+        let wanted = of(Family::Capability, requirement.capability);
+        let Some(((node, at), wanted)) = ends.zip(wanted) else { return };
+        let may_derive =
+            |one, other| types.may_derive(TypeRef::Defined(one), TypeRef::Defined(other));
+        let may_have = |node: TypeId| {
+            let effective = types.effective(node);
+            let mut kinds = effective.capabilities.values().map(|part| part.definition.kind);
+            effective.is_open
+                || kinds.any(|kind| {
+                    of(Family::Capability, kind).is_none_or(|it| may_derive(it, wanted))
+                })
+        };
+        let is_node = |id: &TypeId| types.place(*id).0 == Family::Node && may_derive(*id, node);
+        if may_have(node) || types.ids().filter(is_node).any(may_have) {
+            return;
+        }
+        let [node, wanted] = [node, wanted].map(|id| types.definition(id).name);
+        let message = format!(
+            "`{node}` has no capability of type `{wanted}`, which the requirement `{}` needs",
+            requirement.named.name
+        );
+        let error = Diagnostic::error(Code::InvalidDefinition, message).at(at.span());
+        self.found.push(error.rule(Rule::new(&TOSCA_2_0, "8.5")));
     }
 
     /// Checks the inputs of an operation that are not inherited unchanged. The definition has all

@@ -6,7 +6,7 @@ use super::kind::{KnownValue, ValueType};
 use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
-use crate::tosca::requirement::{bounds, number_of, times};
+use crate::tosca::requirement::{AssignedCount, bounds, number_of, times};
 use crate::tosca::{Family, Parts, PropertyDefinition, RequirementDefinition, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeId, RelationElement};
@@ -283,12 +283,30 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         let template = node.template.map(|id| self.graph.node(id));
         let template = template.map(|node| self.graph.holder(node, "requirements"));
-        let assigned = template.into_iter().flat_map(|node| &node.relations);
+        let assigned = template.iter().flat_map(|node| &node.relations);
         let assigned = assigned.map(|&id| self.graph.relation(id));
         let of_name = |relation: &&RelationElement<'_>| {
             self.graph.element(relation.id).name == text && self.counts(relation.id)
         };
         let assigned: Vec<_> = assigned.filter(of_name).collect();
+        let most = assigned.iter().try_fold(0_u64, |all, relation| {
+            let AssignedCount { max, is_known, .. } =
+                AssignedCount::read(relation.requirement.declared.value);
+            Some(all.saturating_add(max.filter(|_| is_known)?))
+        });
+        // A node that is found elsewhere brings relations of its own.
+        let is_own =
+            template.is_some_and(|it| it.template.declared.value.get("directives").is_none());
+        if let (Some(WrittenIndex::Number(index)), Some(most)) = (index, most)
+            && is_own
+            && !assigned.is_empty()
+            && index >= most
+        {
+            let most = times(most);
+            let message =
+                format!("`{text}` is assigned {most}, so no relation has the index {index}");
+            return Err(invalid(name, message));
+        }
         let source = Some(node);
         Ok(PathStop::Relationship(match &assigned[..] {
             [] => ReachedRelationship { source, ..self.defined_ends(definition) },
@@ -481,7 +499,8 @@ pub(super) fn path_call(value: Node<'_>) -> Option<(Call<'_>, Vec<Node<'_>>)> {
     let function = Function::named(if name == ALLOCATION { "get_property" } else { name })?;
     let asks = [Function::GetProperty, Function::GetAttribute, Function::GetArtifact];
     let steps: Vec<_> = path.filter(|_| asks.contains(&function))?.items().collect();
-    let start = *steps.first()?;
+    // That there are too few, who knows the function tells.
+    let &[start, _, ..] = &steps[..] else { return None };
     let entity = Name { text: start.as_str()?, at: start };
     let arguments = Arguments::Path(entity, Vec::new());
     Some((Call { node: value, function, arguments }, steps))

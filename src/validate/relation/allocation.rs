@@ -11,6 +11,7 @@ use crate::tosca::value::{
     DataTypes, Primitive, PropertyDefinition, Schema, check_value, in_base_unit,
 };
 use crate::variability::graph::{ElementId, NodeElement, RelationElement};
+use cuvee_text::decimal::Decimal;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use indexmap::IndexMap;
@@ -54,7 +55,7 @@ impl<'a> Checker<'_, 'a> {
             let body = relation.requirement.declared.value;
             // Optional relations give way where there is no room.
             let is_certain = (self.presence.is_some() || self.is_unconditional(relation.id))
-                && AssignedCount::read(body).min > 0;
+                && AssignedCount::read(body).is_certain();
             let source = number_of(self.graph.node(relation.source).template.declared.value);
             let times = body.get("count").map_or(Some(1), requirement::count);
             let times = times.zip(source).and_then(|(times, source)| times.checked_mul(source));
@@ -73,15 +74,14 @@ impl<'a> Checker<'_, 'a> {
                 }
                 self.is_amount(when, &part.definition, amount);
                 let amount = self.amount(&part.definition, amount);
-                let amount = amount.zip(times).and_then(|(amount, times)| {
-                    called("product", vec![amount, i64::try_from(times).ok()?.into()])
-                });
+                let amount =
+                    amount.zip(times).and_then(|(amount, times)| multiplied(amount, times));
                 let Some(key) = key.text().filter(|_| is_certain) else { continue };
                 let sum = allocated.entry(key).or_insert((Some(Value::from(0)), body));
                 let before = sum.0.take().filter(|_| amount.is_some());
                 sum.0 = match before {
                     Some(before) if before == Value::from(0) => amount,
-                    Some(before) => amount.and_then(|amount| called("sum", vec![before, amount])),
+                    Some(before) => amount.and_then(|amount| added(before, amount)),
                     None => None,
                 };
                 sum.1 = body.get("allocation").unwrap_or(body);
@@ -109,13 +109,8 @@ impl<'a> Checker<'_, 'a> {
         let there = own.or(definition.value).or(definition.default);
         let there = there.and_then(|there| self.amount(definition, there));
         // Each of the nodes that a template stands for has as much.
-        let there =
-            there.zip(number_of(node.template.declared.value)).and_then(|(there, number)| {
-                match number {
-                    1 => Some(there),
-                    _ => called("product", vec![there, i64::try_from(number).ok()?.into()]),
-                }
-            });
+        let number = number_of(node.template.declared.value);
+        let there = there.zip(number).and_then(|(there, number)| multiplied(there, number));
         let more = sum.zip(there).and_then(|(sum, there)| {
             let is_more = called("greater_than", vec![sum.clone(), there.clone()])?;
             (is_more == Value::Bool(true)).then_some((sum, there))
@@ -178,6 +173,33 @@ impl<'a> Checker<'_, 'a> {
         let units = self.schemas.units(definition);
         evaluate(amount, &|_, _| None, &|value| in_base_unit(value, &units)).ok()?
     }
+}
+
+/// Adds amounts. Decimals add up as they are written, so that three times `0.1` is `0.3`.
+fn added(one: Value, other: Value) -> Option<Value> {
+    let exact = || Some(f64::from(decimal(&one)?.plus(decimal(&other)?)?).into());
+    match is_integer(&one) && is_integer(&other) {
+        true => called("sum", vec![one, other]),
+        false => exact().or_else(|| called("sum", vec![one, other])),
+    }
+}
+
+/// An amount so many times.
+fn multiplied(amount: Value, times: u64) -> Option<Value> {
+    let exact = decimal(&amount).filter(|_| !is_integer(&amount)).and_then(|one| {
+        let digits = one.units(one.scale())?.checked_mul(times)?;
+        Some(f64::from(Decimal::of_units(digits, one.scale())).into())
+    });
+    exact.or_else(|| called("product", vec![amount, i64::try_from(times).ok()?.into()]))
+}
+
+fn is_integer(value: &Value) -> bool {
+    matches!(value, Value::Number(number) if number.as_int().is_some())
+}
+
+/// A number as it is written.
+fn decimal(value: &Value) -> Option<Decimal> {
+    if let Value::Number(number) = value { Decimal::parse(&number.to_string()) } else { None }
 }
 
 fn called(function: &str, arguments: Vec<Value>) -> Option<Value> {

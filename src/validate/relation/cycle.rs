@@ -7,6 +7,7 @@
 
 use super::super::checker::Checker;
 use super::super::waiting::Waiting;
+use super::indexed::is_computed;
 use super::template::Templates;
 use crate::topology::cycle::components;
 use crate::tosca::{Family, TypeId};
@@ -48,7 +49,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let is_selected = |node| self.is_selected(node);
         let moves = |(relation, target): &(&RelationElement<'_>, NodeId)| {
-            !is_selected(relation.source) && !is_selected(*target)
+            !is_selected(relation.source)
+                && !is_selected(*target)
+                && !is_computed(relation.requirement.declared.value)
         };
         waits.filter(is_inner).filter(moves).collect()
     }

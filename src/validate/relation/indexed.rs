@@ -15,8 +15,7 @@ impl<'a> Checker<'_, 'a> {
         if !v2_0::is_of(body.document()) {
             return;
         }
-        let is_list = |node: &Node<'_>| node.kind() == NodeKind::Sequence;
-        let named = if is_list(&body) { Some(body) } else { body.get("node") };
+        let named = named_target(body);
         let target = relation.target.map(|target| self.graph.node(target));
         let count = AssignedCount::read(body);
         if let Some(node) = target.filter(|_| takes_existing(body)) {
@@ -35,10 +34,13 @@ impl<'a> Checker<'_, 'a> {
         if let (Some(node), Some(capability)) = (target, body.get("capability")) {
             self.for_existing(relation, node, capability);
         }
-        let wrong = match (named.filter(is_list), target) {
-            (Some(list), target) => self.indexed(list, target, count).map(|why| (list, why)),
-            (None, Some(node)) => named.zip(few(node, count)),
-            (None, None) => None,
+        let source = number_of(self.graph.node(relation.source).template.declared.value);
+        let list = named.filter(|named| named.kind() == NodeKind::Sequence);
+        let wrong = match (list, target) {
+            (Some(list), _) => self.indexed(list, target, (source, count)).map(|why| (list, why)),
+            // What stands for no node has no relations.
+            (None, Some(node)) if source != Some(0) => named.zip(few(node, count)),
+            (None, _) => None,
         };
         if let Some((at, message)) = wrong {
             let error = Diagnostic::error(Code::InvalidTemplate, message).at(at.span());
@@ -70,12 +72,13 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// What is wrong with a list of the name of a template and an index.
+    /// What is wrong with a list of the name of a template and an index, for so many nodes that
+    /// have the requirement.
     fn indexed(
         &self,
         list: Node<'_>,
         target: Option<&NodeElement<'_>>,
-        wanted: AssignedCount,
+        (sources, wanted): (Option<u64>, AssignedCount),
     ) -> Option<String> {
         let items: Vec<_> = list.items().collect();
         let &[name, index] = &items[..] else {
@@ -88,10 +91,16 @@ impl<'a> Checker<'_, 'a> {
                 format!("only a node template has an index, and `{name}` is a node type")
             });
         };
-        if v2_0::called(index).is_some() {
-            return None;
-        }
-        let Some(index) = requirement::count(index) else {
+        // The last of the nodes has the highest index.
+        let highest = match v2_0::called(index) {
+            Some(("node_index", None)) => sources.and_then(|sources| sources.checked_sub(1)),
+            Some(_) => None,
+            None => requirement::count(index),
+        };
+        let Some(highest) = highest else {
+            if v2_0::called(index).is_some() {
+                return None;
+            }
             let got = index.text().map_or(index.describe().to_string(), |text| format!("`{text}`"));
             return Some(format!("an index is a number from 0 up, not {got}"));
         };
@@ -99,9 +108,21 @@ impl<'a> Checker<'_, 'a> {
             return Some(format!("{} targets are wanted, and one node is named", wanted.min));
         }
         let there = number_of(target.template.declared.value)
-            .filter(|there| *there <= index && wanted.min > 0)?;
-        Some(format!("there is no node {index} of this template, which stands for {there}"))
+            .filter(|there| *there <= highest && wanted.is_certain() && sources != Some(0))?;
+        Some(format!("there is no node {highest} of this template, which stands for {there}"))
     }
+}
+
+/// The name of a target, or a list of the name of a template and an index.
+fn named_target(assignment: Node<'_>) -> Option<Node<'_>> {
+    if assignment.kind() == NodeKind::Mapping { assignment.get("node") } else { Some(assignment) }
+}
+
+/// Whether only the index that is computed tells which node of a template is the target.
+pub(super) fn is_computed(assignment: Node<'_>) -> bool {
+    let index = named_target(assignment).and_then(|list| list.items().nth(1));
+    let called = index.and_then(v2_0::called);
+    called.is_some_and(|called| !matches!(called, ("node_index", None)))
 }
 
 /// Whether an assignment permits existing nodes alone.
@@ -113,7 +134,10 @@ fn takes_existing(assignment: Node<'_>) -> bool {
 /// Why a template cannot be the target of as many relations as are wanted.
 fn few(target: &NodeElement<'_>, wanted: AssignedCount) -> Option<String> {
     let there = number_of(target.template.declared.value)
-        .filter(|there| *there < wanted.min && wanted.min > 1)?;
+        .filter(|there| *there < wanted.min && wanted.is_certain())?;
+    if there == 0 {
+        return Some("this template stands for no node, and so it is no target".to_owned());
+    }
     Some(format!(
         "{} different targets are wanted, and this template stands for {there}",
         wanted.min

@@ -16,10 +16,11 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+use super::assignment::Typed;
 use super::checker::Checker;
-use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean, listed};
+use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean, listed};
 use crate::tosca::requirement::{self, AssignedCount};
-use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId};
+use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId, v2_0};
 use crate::variability::graph::{ElementId, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
 use template::Templates;
@@ -99,6 +100,10 @@ impl<'c, 'a> Checker<'c, 'a> {
             {
                 self.relationship_values(relation, *kind, &of_type, templates);
             }
+            for (kind, of_kind) in &relationships {
+                let when = [&*when, of_kind].concat();
+                self.without_values(relation, Typed { id: relation.id, kind: *kind, when: &when });
+            }
             self.assignment(AssignmentCase {
                 relation,
                 definition,
@@ -155,6 +160,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let value = case.relation.requirement.declared.value;
         let Some(at) = own_count(value) else { return };
         let own = AssignedCount::read(value);
+        if !own.is_known {
+            return;
+        }
         let (min, max, defined) = bounds(case.definition);
         let is_alone = self.is_alone(case.relation);
         let too_few = is_alone && own.min < min && own.max != Some(0);
@@ -239,9 +247,24 @@ impl<'c, 'a> Checker<'c, 'a> {
             None if name.text()?.starts_with("tosca.relationships.") => {
                 self.type_at(relation.id, Family::Relationship, name)
             }
+            None if v2_0::is_of(name.document()) => {
+                self.unknown_relationship(relation, name);
+                None
+            }
             found => found,
         });
         found.map(|kind| (kind, Vec::new())).into_iter().collect()
+    }
+
+    /// Reports a name that is neither a relationship type nor a relationship template: it may be a
+    /// type in another namespace (TOSCA 2.0, section 8.7.1).
+    fn unknown_relationship(&self, relation: &RelationElement<'_>, name: Node<'_>) {
+        let (text, own) = (name.text().unwrap_or_default(), relation.requirement.declared.name);
+        let message =
+            format!("relation `{own}` uses a relationship template `{text}` that does not exist");
+        let error = Diagnostic::error(Code::UnknownRelationshipTemplate, message).at(name.span());
+        let help = "neither is there a relationship type of this name";
+        self.report(relation.id, error.rule(Rule::new(&TOSCA_2_0, "8.7.1")).help(help));
     }
 }
 

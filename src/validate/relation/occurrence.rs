@@ -11,7 +11,7 @@ use super::{AssignmentCase, bounds, own_count};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::requirement::{AssignedCount, times};
 use crate::tosca::substitution::{MappingTarget, substitution};
-use crate::tosca::{Family, Occurrences, RequirementDefinition};
+use crate::tosca::{Family, Occurrences, RequirementDefinition, v2_0};
 use crate::variability::graph::{ElementId, NodeElement, RelationId};
 use crate::variability::options::Check;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,7 +39,12 @@ impl<'c, 'a> Checker<'c, 'a> {
                 for (name, part) in self.types.effective(kind).requirements.iter() {
                     let assigned = by_name.get(name).map(Vec::as_slice).unwrap_or_default();
                     if !mapped.contains(&(self.graph.element(node.id).name, *name)) {
-                        self.missing_requirement(node, &part.definition, assigned, &when);
+                        match self.none_wanted(node, name).filter(|_| assigned.is_empty()) {
+                            Some(none) => self.assigns_none(node, &part.definition, none, &when),
+                            None => {
+                                self.missing_requirement(node, &part.definition, assigned, &when);
+                            }
+                        }
                     }
                     self.few_assignments(node, &part.definition, assigned, &when);
                     self.surplus_assignments(&part.definition, assigned, &when);
@@ -71,6 +76,32 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         }
         by_name
+    }
+
+    /// An assignment of TOSCA 2.0 that counts for no relation.
+    fn none_wanted(&self, node: &NodeElement<'a>, name: &str) -> Option<ElementId> {
+        let mut relations = node.relations.iter().map(|&id| self.graph.relation(id));
+        let none = relations.find(|relation| {
+            let body = relation.requirement.declared.value;
+            self.graph.element(relation.id).name == name
+                && v2_0::is_of(body.document())
+                && AssignedCount::read(body).max == Some(0)
+        });
+        none.map(|relation| relation.id).filter(|id| self.counts(*id))
+    }
+
+    /// Reports a mandatory requirement of which no relation is wanted (TOSCA 2.0, section 8.7.4).
+    fn assigns_none(
+        &self,
+        node: &NodeElement<'a>,
+        definition: &RequirementDefinition<'c>,
+        none: ElementId,
+        when: &[ElementId],
+    ) {
+        if bounds(definition).0 > 0 {
+            let error = self.too_few(node, definition, (0, &[]), none);
+            self.report_when(&[when, &[none]].concat(), &[], error);
+        }
     }
 
     /// The requirements that users of a substituted node fulfil (section 3.8.12), as pairs of a
@@ -137,7 +168,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         };
         // A single assignment that states its own number is checked elsewhere.
-        if min == 0 || counting.len() == 1 && first.says_count {
+        let is_open = counting.iter().any(|relation| !relation.count.is_known);
+        if min == 0 || is_open || counting.len() == 1 && first.says_count {
             return;
         }
         let all = total(&counting);
@@ -208,6 +240,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         // An assignment that exceeds the bound on its own is reported elsewhere.
         let copies = |relation: &AssignedRelation| match relation.count.max {
+            _ if !relation.count.is_known => 0,
             Some(count) if count <= max || !relation.says_count => count,
             _ => 1,
         };

@@ -272,7 +272,8 @@ fn filters<'n>(
     target: &NodeElement<'_>,
 ) -> impl Iterator<Item = Node<'n>> {
     let body = case.relation.requirement.declared.value;
-    let may_choose = stands_for_several(target) || AssignedCount::read(body).min == 0;
+    let AssignedCount { min, is_known, .. } = AssignedCount::read(body);
+    let may_choose = stands_for_several(target) || min == 0 || !is_known;
     let own = body.get("node_filter");
     let own = own.filter(|it| v2_0::is_of(it.document()) && !may_choose);
     case.definition.node_filters.iter().copied().chain(own)

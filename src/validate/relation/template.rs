@@ -5,9 +5,10 @@ use super::super::assignment::Typed;
 use super::super::checker::Checker;
 use super::super::property::undefined;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::tosca::requirement::AssignedCount;
 use crate::tosca::shape::RELATIONSHIP;
 use crate::tosca::value::{PropertyDefinition, check_assignment};
-use crate::tosca::{Family, TypeId};
+use crate::tosca::{Family, TypeId, v2_0};
 use crate::variability::graph::{ElementId, Graph, RelationElement};
 use crate::variability::template::{Property, PropertyValue, RelationshipTemplate, shape};
 use rustc_hash::FxHashMap;
@@ -174,6 +175,18 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.missing_properties(typed, &properties, &given);
         self.attributes(typed, template.value);
         self.interfaces(typed, template.value, &[]);
+    }
+
+    /// Checks that a relationship of TOSCA 2.0 to which nothing gives values needs none.
+    pub(super) fn without_values(&self, relation: &RelationElement<'a>, of: Typed<'_>) {
+        let body = relation.requirement.declared.value;
+        let is_there = AssignedCount::read(body).max != Some(0);
+        if relation.relationship.is_none() && is_there && v2_0::is_of(body.document()) {
+            let refined = self.refined_properties(relation).into_iter();
+            let given = refined.filter(|it| it.value.or(it.default).is_some());
+            let given: Vec<_> = given.map(|definition| definition.named.name).collect();
+            self.missing_properties(of, &[], &given);
+        }
     }
 
     /// The properties of a relationship that the definition of its requirement refines (TOSCA 2.0,
