@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::value::Primitive;
 use crate::variability::graph::ElementId;
 use crate::variability::operators::ValueOperator;
-use crate::variability::syntax::{Application, ExpressionId, ExpressionOperator, Term};
+use crate::variability::syntax::{Application, Connective, ExpressionId, ExpressionOperator, Term};
 use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -89,6 +89,10 @@ impl<'a> Checker<'_, 'a> {
                 Some(items.into_iter().collect::<Option<Vec<_>>>()?.into())
             }
             Term::Application(Application { operator, operand }) => match operator {
+                ExpressionOperator::Logical(Connective::Not) => {
+                    self.logical(operand, when);
+                    None
+                }
                 ExpressionOperator::Logical(_) => {
                     syntax.each(operand).iter().for_each(|item| self.logical(item, when));
                     None
@@ -125,12 +129,24 @@ impl<'a> Checker<'_, 'a> {
                 self.comparison(operator, operand, when);
                 let items = self.graph.syntax.items(operand).iter();
                 let kinds: Vec<_> = items.filter_map(|item| self.kind(item)).collect();
-                misfit(operator, &kinds)
+                self.miscounted(operator, operand).or_else(|| misfit(operator, &kinds))
             }
         };
         let at = self.graph.syntax.get(operand).span();
         wrong.into_iter().for_each(|wrong| self.invalid_expression(when, at, wrong));
         None
+    }
+
+    /// The error of an operator on another number of operands than it takes.
+    fn miscounted(&self, operator: ValueOperator, operand: ExpressionId) -> Option<String> {
+        let (keyword, arity) = (operator.keyword(), operator.arity()?);
+        let got = match self.graph.syntax.get(operand).items() {
+            Some(items) if items.iter().count() == arity => return None,
+            Some(items) => format!("a list of {}", items.iter().count()),
+            // The value of an expression may be the list.
+            None => self.kind(operand).filter(|kind| *kind != OperandKind::List)?.noun().to_owned(),
+        };
+        Some(format!("`{keyword}` expects a list of {arity} operands, but got {got}"))
     }
 
     /// The kind of an expression's value, as far as it is known without evaluation.

@@ -1,5 +1,6 @@
 //! Defines the elements of a graph, and the tables with the details of each kind.
 
+use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::lookup::NamesByContainer;
@@ -319,7 +320,10 @@ impl<'a> Graph<'a> {
             node_names: NameIndex::default(),
             relationship_names: NameIndex::default(),
             group_names: NameIndex::default(),
-            syntax: Syntax::new(&template.variability.expressions),
+            syntax: Syntax::new(
+                &template.variability.expressions,
+                v2_0::is_of(template.root.document()),
+            ),
             names: OnceCell::new(),
             identifiers: OnceCell::new(),
         }

@@ -140,6 +140,34 @@ impl ValueOperator {
         )
     }
 
+    /// How many operands it takes, where that is fixed.
+    pub(crate) fn arity(self) -> Option<usize> {
+        match self {
+            Self::Token | Self::PolynomialRegression => Some(3),
+            Self::Mod
+            | Self::Join
+            | Self::Greater
+            | Self::GreaterOrEqual
+            | Self::Less
+            | Self::LessOrEqual
+            | Self::InRange
+            | Self::ValidValues
+            | Self::Length
+            | Self::MinLength
+            | Self::MaxLength
+            | Self::LinearRegression
+            | Self::LogarithmicRegression
+            | Self::ExponentialRegression
+            | Self::Same
+            | Self::Before
+            | Self::BeforeOrSame
+            | Self::After
+            | Self::AfterOrSame
+            | Self::Within => Some(2),
+            _ => None,
+        }
+    }
+
     /// Applies the operator. `operands` is the evaluated value of the keyword; only `weekday` uses
     /// the clock.
     ///

@@ -159,10 +159,10 @@ pub(crate) struct Syntax<'a> {
 }
 
 impl<'a> Syntax<'a> {
-    /// Creates the syntax of a template with these named expressions.
-    pub(crate) fn new(named: &'a [(Node<'a>, Node<'a>)]) -> Self {
+    /// Creates the syntax of a template, which may be one of TOSCA 2.0, with these named expressions.
+    pub(crate) fn new(named: &'a [(Node<'a>, Node<'a>)], is_of_2_0: bool) -> Self {
         let named_ids = RefCell::new(vec![None; named.len()]);
-        Self { tree: RefCell::default(), named, named_ids }
+        Self { tree: ExpressionTree::new(is_of_2_0).into(), named, named_ids }
     }
 
     /// Reads the expression, or the list of expressions, at a node once.

@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 /// The expressions that were read; the parts of each are adjacent.
 #[derive(Debug, Default)]
 pub(super) struct ExpressionTree<'a> {
+    /// Whether the template is one of TOSCA 2.0.
+    is_of_2_0: bool,
     records: Vec<ExpressionRecord>,
     /// The problems of invalid expressions, each with the parts that could be read.
     problems: Vec<(Diagnostic, ExpressionRange)>,
@@ -46,6 +48,10 @@ enum ExpressionShape {
 }
 
 impl<'a> ExpressionTree<'a> {
+    pub(super) fn new(is_of_2_0: bool) -> Self {
+        Self { is_of_2_0, ..Self::default() }
+    }
+
     /// Like [`add`](Self::add), but reads each node once.
     pub(super) fn read(&mut self, node: Node<'a>) -> ExpressionId {
         if let Some(&known) = self.roots.get(&node.identity()) {
@@ -144,9 +150,10 @@ impl<'a> ExpressionTree<'a> {
         let id = parts.first();
         self.fill(id, base, operand);
         let name = keyword.text().unwrap_or_default();
-        // Functions of TOSCA 2.0 have a `$` before their names, and so may operators there.
+        // Functions of TOSCA 2.0 have a `$` before their names, and so may operators there, and in
+        // files beside such a template.
         let name = match name.strip_prefix('$') {
-            Some(name) if v2_0::is_of(keyword.document()) => name,
+            Some(name) if self.is_of_2_0 || v2_0::is_of(keyword.document()) => name,
             _ => name,
         };
         match ExpressionOperator::from_keyword(name) {

@@ -21,7 +21,7 @@ fn every_keyword_is_resolved_to_its_operator() {
 #[test]
 fn broken_text_gives_a_tree_and_problems_beside_it() {
     let document = document("{and: [true], nand: [{variability_input: a}, {b: {}}]}");
-    let syntax = Syntax::new(&[]);
+    let syntax = Syntax::new(&[], false);
     let id = syntax.read(document.root());
     let Term::Broken(problem, parts) = syntax.get(id).term else { panic!() };
     assert_eq!(syntax.problem(problem).message, "an expression has to be a map with one operator");
@@ -39,7 +39,7 @@ fn broken_text_gives_a_tree_and_problems_beside_it() {
 #[test]
 fn an_expression_is_read_once() {
     let document = document("[&a {not: [true, 1]}, *a, *a, {not: [true, 1]}, {not: [true, 2]}]");
-    let syntax = Syntax::new(&[]);
+    let syntax = Syntax::new(&[], false);
     let id = syntax.read(document.root());
     let size = syntax.tree.borrow().len();
     assert_eq!(syntax.read(document.root()), id);
@@ -52,4 +52,15 @@ fn an_expression_is_read_once() {
     }
     assert_ne!(syntax.canonical(a), syntax.canonical(e));
     assert_eq!(syntax.get(a).span(), syntax.get(b).span());
+}
+
+#[test]
+fn beside_templates_of_tosca_2_0_operators_may_have_a_dollar() {
+    let document = document("{$variability_input: a}");
+    let name = |is_of_2_0| {
+        let syntax = Syntax::new(&[], is_of_2_0);
+        let read = syntax.read(document.root());
+        syntax.get(read).application().map(|it| it.operator.keyword())
+    };
+    assert_eq!([name(true), name(false)], [Some("variability_input"), None]);
 }
