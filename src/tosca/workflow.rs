@@ -349,7 +349,9 @@ impl Grammar<'_> {
             return None;
         }
         let implementation = node.get("implementation");
-        if let Some(both) = implementation.filter(|_| node.get("steps").is_some()) {
+        // The grammar of TOSCA 2.0 tells it there.
+        let has_steps = node.get("steps").is_some() && !v2_0::is_of(node.document());
+        if let Some(both) = implementation.filter(|_| has_steps) {
             self.invalid(
                 both,
                 "a workflow needs either `steps` or an `implementation`",

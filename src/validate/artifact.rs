@@ -6,7 +6,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::shape::{ARTIFACT, NODE, Vocabulary};
 use crate::tosca::value::function;
-use crate::tosca::{ArtifactDefinition, Family, Part, TypeId};
+use crate::tosca::{ArtifactDefinition, Family, Part, TypeId, v2_0};
 use crate::variability::graph::{ArtifactElement, ElementId};
 use crate::variability::template::{DEFAULT_ARTIFACT_TYPE, shape};
 use cuvee_text::source::normalize;
@@ -52,11 +52,14 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The artifacts of this name that the types of the node define, each with the elements on
-    /// whose presence that depends.
+    /// whose presence that depends. In TOSCA 2.0, an artifact replaces them (section 12.2).
     fn refined_artifacts(
         &self,
         element: &ArtifactElement<'a>,
     ) -> Vec<(&Part<'c, ArtifactDefinition<'c>>, Vec<ElementId>)> {
+        if v2_0::is_of(element.artifact.declared.key.document()) {
+            return Vec::new();
+        }
         let name = self.graph.element(element.id).name;
         let types = self.types_of(self.graph.node(element.node).id, Family::Node);
         let refined = types.into_iter().filter_map(|(kind, when)| {
@@ -151,6 +154,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         if let Some(checksum) =
             body.get("checksum").filter(|_| body.get("checksum_algorithm").is_none())
+            && !v2_0::is_of(body.document())
         {
             let error = Diagnostic::error(
                 Code::InvalidTemplate,

@@ -4,7 +4,7 @@ use super::assignment::Typed;
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, listed};
 use crate::tosca::shape::GROUP;
-use crate::tosca::{Family, TypeId};
+use crate::tosca::{Family, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, GroupElement, NodeElement};
 use crate::variability::template::shape;
@@ -27,7 +27,9 @@ impl<'a> Checker<'_, 'a> {
         if group.variability {
             return;
         }
-        if let Some((key, _)) = body.entries().find(|(key, _)| key.text() == Some("interfaces")) {
+        let interfaces = body.entries().find(|(key, _)| key.text() == Some("interfaces"));
+        // TOSCA 2.0 has none, which its grammar tells.
+        if let Some((key, _)) = interfaces.filter(|_| !v2_0::is_of(body.document())) {
             let warning =
                 Diagnostic::warning(Code::Deprecated, "interfaces of groups are deprecated")
                     .at(key.span());

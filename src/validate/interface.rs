@@ -3,7 +3,7 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::grammar::Grammar;
 use crate::tosca::reference::{implementing_artifacts, operations};
 use crate::tosca::shape::{IMPLEMENTATION, INTERFACE, NOTIFICATION, OPERATION, PARAMETER, Shape};
@@ -150,8 +150,27 @@ impl<'c, 'a> Checker<'c, 'a> {
         if let Some(part) = known.get(name) {
             let outputs = body.get("outputs").into_iter().flat_map(Node::entries);
             for output in outputs.map(Named::new) {
+                self.remapped_output(of.when, &part.definition, output);
                 self.assigned_output((of.id, of.kind), of.when, part, output);
             }
+        }
+    }
+
+    /// Reports an output of TOSCA 2.0 that the type maps to another attribute (section 9.9).
+    fn remapped_output(
+        &self,
+        when: &[ElementId],
+        defined: &OperationDefinition<'c>,
+        output: Named<'a>,
+    ) {
+        let mapping = v2_0::output_mapping(output.value);
+        let before = defined.outputs.iter().find(|before| before.name == output.name);
+        let before = before.filter(|_| v2_0::is_of(mapping.document()));
+        if let Some(before) = before.filter(|before| v2_0::remaps(before.value, mapping)) {
+            let message = format!("the output `{}` is mapped already", output.name);
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(mapping.span());
+            let error = error.label(before.value.span(), "mapped here");
+            self.report_when(when, &[], error.rule(Rule::new(&TOSCA_2_0, "9.9")));
         }
     }
 

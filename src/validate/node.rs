@@ -70,7 +70,10 @@ impl<'a> Checker<'_, 'a> {
         };
         let Some(count) = body.get("instance_count") else { return };
         if is_wrong(&count) {
-            self.wrong(&[id], count, "count", "a natural number", NODE.section);
+            let got = count.text().map_or(count.describe().to_owned(), |text| format!("`{text}`"));
+            let message = format!("`count` has to be an integer from 0 up, not {got}");
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(count.span());
+            self.report(id, error.section(NODE.section));
         }
         self.expects_one(&[id], count, Primitive::Integer);
     }

@@ -3,6 +3,7 @@
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::PARAMETER;
+use crate::tosca::v2_0;
 use crate::tosca::value::check_definition;
 use crate::variability::graph::ElementId;
 use crate::variability::template::{Parameter, shape};
@@ -13,13 +14,11 @@ impl<'a> Checker<'_, 'a> {
     pub(super) fn parameters(&self) {
         for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
             self.parameter(input.id, input.parameter);
-            let fixed = input
-                .parameter
-                .declared
-                .value
-                .entries()
-                .find(|(key, _)| key.text() == Some("value"));
-            if let Some((key, _)) = fixed {
+            let body = input.parameter.declared.value;
+            let fixed = body.entries().find(|(key, _)| key.text() == Some("value"));
+            let is_short =
+                v2_0::is_of(body.document()) && !body.is_null() && !shape::PARAMETER.is_meant(body);
+            if let Some(key) = fixed.map(|(key, _)| key).or(is_short.then_some(body)) {
                 let message = format!(
                     "{} has a fixed `value`, so nobody can choose its value",
                     self.graph.display(input.id)

@@ -3,14 +3,16 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::function::{PathStop, ReachedNode};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
+use crate::diagnostic::{
+    Cite, Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0, did_you_mean,
+};
 use crate::tosca::requirement::{bounds, times};
 use crate::tosca::substitution::{
     self, MappedPart, PartMapping, Substitution, SubstitutionMapping,
 };
 use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_assignments, check_value};
-use crate::tosca::{EffectiveType, Family, Named, RequirementDefinition, TypeId, TypeRef};
+use crate::tosca::{EffectiveType, Family, Named, RequirementDefinition, TypeId, TypeRef, v2_0};
 use crate::variability::graph::{ElementId, NodeElement, Target};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -104,6 +106,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             .iter()
             .for_each(|named| self.interface_mapping(*named, kind, effective, workflows));
         self.unmapped(substitution, kind);
+        if v2_0::is_of(substitution.node.document()) {
+            self.unmapped_inputs(substitution, kind);
+        }
     }
 
     /// The definition of this name in the node type; reports an error if there is none.
@@ -539,6 +544,32 @@ impl<'c, 'a> Checker<'c, 'a> {
                 &inputs,
                 warning.label(definition.named.key.span(), "the property is defined here"),
             );
+        }
+    }
+
+    /// Warns of inputs that need a value and to which nothing is mapped (TOSCA 2.0, section 15.2). A
+    /// property of the same name is mapped without a word.
+    fn unmapped_inputs(&self, substitution: &Substitution<'a>, kind: TypeId) {
+        let named = substitution.properties.iter().filter_map(|mapping| mapping.path().first());
+        let of_parts = substitution.part_properties.iter().map(|mapping| &mapping.to);
+        let mapped: Vec<_> = named.chain(of_parts).filter_map(|name| name.text()).collect();
+        let properties = &self.types.effective(kind).properties;
+        for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
+            let declared = &input.parameter.declared;
+            let definition = declared.parameter_definition(&mut Diagnostics::default());
+            let is_mapped =
+                mapped.contains(&declared.name) || properties.contains_key(declared.name);
+            if is_mapped || !definition.needs_value() {
+                continue;
+            }
+            let message = format!(
+                "no property is mapped to the input `{}`, which has no default",
+                declared.name
+            );
+            let warning = Diagnostic::warning(Code::InvalidMapping, message);
+            let warning = warning.at(self.graph.element(input.id).span);
+            let help = "map a property to it under `properties`, or give it a `default`";
+            self.report(input.id, warning.rule(Rule::new(&TOSCA_2_0, "15.2")).help(help));
         }
     }
 

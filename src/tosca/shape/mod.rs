@@ -175,7 +175,8 @@ impl Vocabulary {
     pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = &*key.key_text();
         // The grammar of TOSCA 2.0 judges where these may stand.
-        if v2_0::is_of(key.document()) && v2_0::grammar::has_field(text) {
+        let is_judged = v2_0::is_of(key.document());
+        if is_judged && v2_0::grammar::has_field(text) {
             return None;
         }
         // A key that is not a string cannot be a private one.
@@ -186,6 +187,10 @@ impl Vocabulary {
         let misplaced = self.is_misplaced(text);
         let meant = self.closest(text);
         if reading == Reading::Lenient && !misplaced && meant.is_none() {
+            return None;
+        }
+        let is_own = misplaced || meant.is_some_and(|meant| self.is_added(meant));
+        if is_judged && reading == Reading::Strict && self.section.is_some() && !is_own {
             return None;
         }
         let message = if misplaced {

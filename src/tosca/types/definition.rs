@@ -125,6 +125,8 @@ pub struct OperationDefinition<'a> {
     pub inputs: Vec<PropertyDefinition<'a>>,
     /// The attributes to which its outputs are written.
     pub outputs: Vec<Named<'a>>,
+    /// What its outputs are, where TOSCA 2.0 defines them.
+    pub results: Vec<PropertyDefinition<'a>>,
 }
 
 /// An artifact definition (section 3.6.7).

@@ -233,16 +233,17 @@ impl<'a> Refining<'_, 'a> {
         })
     }
 
-    /// Puts an input over the one that it refines. The input replaces each keyname that it has and
-    /// inherits the others, unless its data type is unrelated; then it inherits nothing.
-    fn input(
+    /// Puts an input or an output over the one that it refines. It replaces each keyname that it
+    /// has and inherits the others, unless its data type is unrelated; then it inherits nothing.
+    fn parameter(
         &mut self,
+        noun: &str,
         own: &PropertyDefinition<'a>,
         refined: Option<&PropertyDefinition<'a>>,
     ) -> PropertyDefinition<'a> {
         self.schema_references(&own.schema);
         if let Some(before) = refined {
-            self.narrowed_input(own, before);
+            self.narrowed_parameter(noun, own, before);
         }
         let is_kept = |before: &&PropertyDefinition<'a>| {
             let known = |kind| self.known(Family::Data, kind);
@@ -286,6 +287,7 @@ impl<'a> Refining<'_, 'a> {
         let (noun, name) = (kind.noun(), own.named.name);
         self.schema_references(&own.schema);
         self.has_units(&own.schema);
+        self.narrows_data_type(&own.schema, &format!("{noun} `{name}`"));
         let Some(refined) = refined else {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
             let is_read = own.value.is_some() || is_map(own.named) || own.named.value.is_null();
@@ -339,7 +341,7 @@ impl<'a> Refining<'_, 'a> {
 
     /// Puts a schema over the one that it refines. Its type has to derive from the other, and its
     /// constraints are added.
-    fn schema(
+    pub(super) fn schema(
         &mut self,
         own: &Schema<'a>,
         before: &Schema<'a>,
@@ -614,7 +616,7 @@ impl<'a> Refining<'_, 'a> {
         EffectiveInterface {
             kind: before.kind,
             inputs: self.parts(&before.inputs, &own.inputs, |refining, own, refined| {
-                refining.input(own, refined.map(|refined| &refined.definition))
+                refining.parameter("input", own, refined.map(|refined| &refined.definition))
             }),
             operations: self.parts(&before.operations, &own.operations, Self::operation),
             notifications: self.parts(&before.notifications, &own.notifications, Self::operation),
@@ -630,20 +632,31 @@ impl<'a> Refining<'_, 'a> {
         refined: Option<&Part<'a, OperationDefinition<'a>>>,
     ) -> OperationDefinition<'a> {
         let before = refined.map(|refined| &refined.definition);
-        let mut inputs: IndexMap<&str, PropertyDefinition<'a>, FxBuildHasher> = IndexMap::default();
-        let inherited = before.into_iter().flat_map(|before| &before.inputs);
-        inputs.extend(inherited.map(|input| (input.named.name, input.clone())));
-        for input in &own.inputs {
-            let said = self.input(input, inputs.get(input.named.name));
-            inputs.insert(input.named.name, said);
-        }
+        let inherited = before.map_or(Default::default(), |it| [&*it.inputs, &*it.results]);
         OperationDefinition {
             named: own.named,
             description: own.description.or(before.and_then(|before| before.description)),
             implementation: own.implementation.or(before.and_then(|before| before.implementation)),
-            inputs: inputs.into_values().collect(),
+            inputs: self.parameters("input", &own.inputs, inherited[0]),
             outputs: self.refined_outputs(own, before),
+            results: self.parameters("output", &own.results, inherited[1]),
         }
+    }
+
+    /// Puts parameters over those that they refine.
+    fn parameters(
+        &mut self,
+        noun: &str,
+        own: &[PropertyDefinition<'a>],
+        inherited: &[PropertyDefinition<'a>],
+    ) -> Vec<PropertyDefinition<'a>> {
+        let mut all: IndexMap<&str, PropertyDefinition<'a>, FxBuildHasher> = IndexMap::default();
+        all.extend(inherited.iter().map(|it| (it.named.name, it.clone())));
+        for parameter in own {
+            let said = self.parameter(noun, parameter, all.get(parameter.named.name));
+            all.insert(parameter.named.name, said);
+        }
+        all.into_values().collect()
     }
 
     /// Checks that outputs of operations go into attributes of the type, or of its capabilities
@@ -717,6 +730,8 @@ impl<'a> Refining<'_, 'a> {
         refined: Option<&Part<'a, ArtifactDefinition<'a>>>,
     ) -> ArtifactDefinition<'a> {
         let name = own.named.name;
+        // In TOSCA 2.0, it replaces the one of this name (section 12.2).
+        let refined = refined.filter(|_| !v2_0::is_of(own.named.key.document()));
         let before = refined.map(|refined| &refined.definition);
         self.reference(&[Family::Artifact], own.kind);
         let is_new = before.is_none() && !self.is_open && is_map(own.named);

@@ -443,7 +443,9 @@ impl Grammar<'_> {
             .iter()
             .map(|operation| (operation.named.name, operation.named.key))
             .collect();
-        if let Some(inputs) = names.get("inputs") {
+        // TOSCA 2.0 reserves no name: operations stand below `operations`.
+        let reserved = names.get("inputs").filter(|key| !v2_0::is_of(key.document()));
+        if let Some(inputs) = reserved {
             self.invalid(*inputs, "`inputs` cannot be the name of an operation", "3.7.5.4");
         }
         for Named { name, key, .. } in notifications.iter().map(|notification| notification.named) {
@@ -470,15 +472,23 @@ impl Grammar<'_> {
         {
             self.implementation(implementation);
         }
-        let outputs = self.entries(node, "outputs", shape).into_iter();
-        let outputs =
-            outputs.map(|output| Named { value: v2_0::output_mapping(output.value), ..output });
+        let outputs = self.entries(node, "outputs", shape);
+        let is_of_2_0 = v2_0::is_of(node.document());
+        let defines = |output: &&Named<'_>| is_of_2_0 && output.value.kind() == NodeKind::Mapping;
+        let results = outputs.iter().filter(defines);
+        let results = results.map(|output| self.property(*output, &PARAMETER)).collect();
+        let outputs = outputs
+            .into_iter()
+            .map(|output| Named { value: v2_0::output_mapping(output.value), ..output });
+        // Notifications of TOSCA 2.0 have inputs, too.
+        let with_inputs = if is_of_2_0 { &OPERATION } else { shape };
         OperationDefinition {
             named,
             description: self.description(node, shape),
             implementation,
-            inputs: if shape.has("inputs") { self.inputs(node, shape) } else { Vec::new() },
+            inputs: self.inputs(node, with_inputs),
             outputs: outputs.collect(),
+            results,
         }
     }
 
@@ -509,6 +519,7 @@ impl Grammar<'_> {
         }
         if let Some(checksum) =
             node.get("checksum").filter(|_| node.get("checksum_algorithm").is_none())
+            && !v2_0::is_of(node.document())
         {
             self.invalid(checksum, "a `checksum` needs its `checksum_algorithm`", ARTIFACT.section);
         }

@@ -20,6 +20,9 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
+/// A schema in a schema.
+type SchemaPart<'a> = for<'s> fn(&'s Schema<'a>) -> &'s Option<Box<Schema<'a>>>;
+
 impl<'a> Refining<'_, 'a> {
     /// Reports definitions that refine nothing, where nothing may be added (TOSCA 2.0).
     fn refines_only<D: HasName<'a>, T>(
@@ -219,18 +222,26 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// Checks that the data type of an input derives from that of the input which it refines, and that
-    /// the latter has no fixed value (section 9.7).
-    pub(super) fn narrowed_input(
+    /// Checks that the data type of a parameter derives from that of the one which it refines, that it
+    /// stays required, and that the latter has no fixed value (section 9.7).
+    pub(super) fn narrowed_parameter(
         &mut self,
+        noun: &str,
         own: &PropertyDefinition<'a>,
         before: &PropertyDefinition<'a>,
     ) {
-        let is_fixed = self.refines_fixed("input", own, before, "9.7");
-        if !is_fixed && v2_0::is_of(own.named.key.document()) {
-            let of = format!("the input `{}`", own.named.name);
-            let rule = Rule::new(&TOSCA_2_0, "9.7");
-            self.narrowed(Family::Data, own.schema.kind, before.schema.kind, &of, rule);
+        let is_fixed = self.refines_fixed(noun, own, before, "9.7");
+        if is_fixed || !v2_0::is_of(own.named.key.document()) {
+            return;
+        }
+        let of = format!("the {noun} `{}`", own.named.name);
+        let rule = Rule::new(&TOSCA_2_0, "9.7");
+        self.narrowed(Family::Data, own.schema.kind, before.schema.kind, &of, rule);
+        let loosened = own.required.filter(|_| !own.is_required() && before.is_required());
+        if let Some(required) = loosened {
+            let message = format!("{of} is required already, and cannot be made optional");
+            let place = before.required.unwrap_or(before.named.key);
+            self.loosened(required, message, place, "required here", rule);
         }
     }
 
@@ -453,6 +464,23 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
+    /// Checks that the schemas of a property narrow those of its data type (section 9.3).
+    pub(super) fn narrows_data_type(&mut self, own: &Schema<'a>, what: &str) {
+        let kind = own.kind.filter(|kind| v2_0::is_of(kind.document()));
+        let Some(kind) = kind.and_then(|kind| self.defined(Family::Data, kind)) else { return };
+        let types = self.types;
+        // The definitions are asked, as data types may have properties of their own type.
+        let mut narrows = |own: &Option<Box<Schema<'a>>>, part: SchemaPart<'a>, noun: &str| {
+            let mut chain = types.chain(kind);
+            let before = chain.find_map(|id| part(&types.definition(id).schema).as_ref());
+            if let Some((own, before)) = own.as_ref().zip(before) {
+                self.schema(own, before, &format!("{noun} of the {what}"), "3.6.10.6");
+            }
+        };
+        narrows(&own.key_schema, |schema| &schema.key_schema, "key schema");
+        narrows(&own.entry_schema, |schema| &schema.entry_schema, "entry schema");
+    }
+
     /// Reports a property of the scalar type that has no units.
     pub(super) fn has_units(&mut self, schema: &Schema<'a>) {
         let scalar = Primitive::Scalar.name();
@@ -499,10 +527,10 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    /// The outputs of an operation. In TOSCA 2.0, own ones add to inherited ones, and what only describes
-    /// an output leaves its mapping as it is.
+    /// The outputs of an operation. In TOSCA 2.0, own ones add to inherited ones, what only describes
+    /// an output leaves its mapping as it is, and no mapping becomes another one (section 9.7).
     pub(super) fn refined_outputs(
-        &self,
+        &mut self,
         own: &OperationDefinition<'a>,
         before: Option<&OperationDefinition<'a>>,
     ) -> Vec<Named<'a>> {
@@ -515,7 +543,12 @@ impl<'a> Refining<'_, 'a> {
         for output in &own.outputs {
             let is_mapping = output.value.kind() == NodeKind::Sequence;
             let known = all.entry(output.name).or_insert(*output);
-            *known = if is_mapping { *output } else { *known };
+            let before = std::mem::replace(known, if is_mapping { *output } else { *known });
+            if is_mapping && v2_0::remaps(before.value, output.value) {
+                let message = format!("the output `{}` is mapped already", output.name);
+                let rule = Rule::new(&TOSCA_2_0, "9.7");
+                self.loosened(output.value, message, before.value, "mapped here", rule);
+            }
         }
         all.into_values().collect()
     }

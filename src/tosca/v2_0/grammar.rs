@@ -452,6 +452,9 @@ entities! {
         may("set_state", Text),
         may("call_operation", One(&OPERATION_CALL)),
         may("inline", One(&WORKFLOW_CALL)),
+        may("workflow", Text),
+        may("operation", Text),
+        may("inputs", Values),
     ];
 
     WORKFLOW_CALL WorkflowCall "the call of a workflow" "13.2.3" [
@@ -593,9 +596,12 @@ impl ElementGrammar {
     }
 
     /// Whether a node is a value instead of a definition, which some elements take in short.
-    pub(super) fn takes_value(&self, node: Node<'_>) -> bool {
+    /// `is_word` knows the words that an extension adds.
+    pub(crate) fn takes_value(&self, node: Node<'_>, is_word: &dyn Fn(&str) -> bool) -> bool {
         let is_keyname = |(key, _): (Node<'_>, Node<'_>)| {
-            key.text().is_some_and(|name| self.keyname(name).is_some())
+            key.text().is_some_and(|name| {
+                self.keyname(name).is_some() || self.is_meant(name) || is_word(name)
+            })
         };
         self.short.contains(&Short::Value) && !node.entries().any(is_keyname)
     }

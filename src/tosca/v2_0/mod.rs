@@ -39,6 +39,11 @@ pub(crate) fn output_mapping(value: Node<'_>) -> Node<'_> {
     value.get("mapping").filter(|_| is_of(value.document())).unwrap_or(value)
 }
 
+/// Whether the mapping of an output differs from the one that is there.
+pub(crate) fn remaps(before: Node<'_>, mapping: Node<'_>) -> bool {
+    before.kind() == NodeKind::Sequence && before.to_value() != mapping.to_value()
+}
+
 /// Whether a step of a path leads along a relationship, whose end only templates know.
 pub(crate) fn leads_away(step: Node<'_>) -> bool {
     step.text() == Some("RELATIONSHIP") && is_of(step.document())
@@ -160,7 +165,7 @@ fn mistaken(
     is_word: &dyn Fn(&str) -> bool,
     found: &mut Vec<Diagnostic>,
 ) {
-    if entity.takes_value(node) {
+    if entity.takes_value(node, is_word) {
         return;
     }
     for (key, value) in node.entries() {

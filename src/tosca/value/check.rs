@@ -52,7 +52,13 @@ impl<'t> TypedSchema<'t> {
     }
 
     pub(super) fn entry_schema(&self) -> Option<&'t Schema<'t>> {
-        self.schema.entry_schema.as_deref().or_else(|| self.data_type?.entry_schema)
+        self.entry_schemas().next()
+    }
+
+    /// The schema of entries, then that of the type, which it narrows.
+    fn entry_schemas(&self) -> impl Iterator<Item = &'t Schema<'t>> + use<'t> {
+        let of_type = self.data_type.and_then(|data_type| data_type.entry_schema);
+        self.schema.entry_schema.as_deref().into_iter().chain(of_type)
     }
 
     /// The clauses of the type, then those of the schema.
@@ -350,7 +356,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             return self.undecided(key, UndecidedReason::Function(name), None);
         }
         let Some(schema) = kind.key_schema() else {
-            if key.kind() != NodeKind::Scalar {
+            let is_other = |node: Node<'_>| v2_0::is_of(node.document()) && node.as_str().is_none();
+            if key.kind() != NodeKind::Scalar || key.node().is_some_and(is_other) {
                 let message = format!("expected a string as key, got {}", key.described());
                 let error = Diagnostic::error(Code::InvalidValue, message).at(key.span());
                 let help = "let the `key_schema` of the map say what its keys are";
@@ -371,11 +378,15 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     }
 
     fn entries(&mut self, entries: impl Iterator<Item = Datum<'t>>, kind: &TypedSchema<'t>) {
-        let schema = kind.entry_schema();
         for entry in entries {
-            match schema {
-                Some(schema) => self.value(entry, schema),
-                None => self.untyped(entry),
+            let before = self.findings.diagnostics.len();
+            for schema in kind.entry_schemas() {
+                if self.errors_since(before).next().is_none() {
+                    self.value(entry, schema);
+                }
+            }
+            if kind.entry_schema().is_none() {
+                self.untyped(entry);
             }
         }
     }

@@ -6,7 +6,8 @@ use super::datum::Datum;
 use super::literal::{Literal, integer};
 use super::truth::is_unsupported;
 use super::{Clause, Operator, Primitive, PropertyDefinition, Schema, UndecidedReason, function};
-use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_SIMPLE_1_3};
+use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, TOSCA_SIMPLE_1_3};
+use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
 use num_bigint::Sign;
@@ -49,10 +50,25 @@ impl<'t> ValueChecker<'t, '_> {
     pub(super) fn schema(&mut self, schema: &'t Schema<'t>) {
         schema.constraints.iter().for_each(|clause| self.clause_definition(clause, schema));
         self.has_entries(schema);
+        self.has_text_keys(schema);
         [&schema.key_schema, &schema.entry_schema]
             .into_iter()
             .flatten()
             .for_each(|part| self.schema(part));
+    }
+
+    /// Reports keys of a map that are no strings (TOSCA 2.0, section 9.3).
+    fn has_text_keys(&mut self, schema: &'t Schema<'t>) {
+        let Some(keys) = schema.key_schema.as_deref() else { return };
+        let kind = self.kind(keys);
+        let named = keys.kind.filter(|it| v2_0::is_of(it.document()));
+        if let Some(named) = named.filter(|_| !kind.is_unknown())
+            && kind.base != Some(Primitive::String)
+        {
+            let message = format!("the keys of a map are strings, and no `{}`", keys.type_name);
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(named.span());
+            self.report(error.rule(Rule::new(&TOSCA_2_0, "9.3")));
+        }
     }
 
     /// Reports schemas of keys or entries where the type has none.

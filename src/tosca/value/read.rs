@@ -26,9 +26,11 @@ impl<'a> PropertyDefinition<'a> {
         }
     }
 
-    /// Reads the single-line grammar of parameters (section 3.6.14.2): a fixed value.
+    /// Reads the single-line grammar of parameters (section 3.6.14.2): a fixed value. In TOSCA 2.0,
+    /// it may be that of the type `nil`.
     fn fixed(named: Named<'a>) -> Self {
-        Self { value: Some(named.value).filter(|value| !value.is_null()), ..Self::of(named) }
+        let is_value = |value: &Node<'_>| !value.is_null() || v2_0::is_of(value.document());
+        Self { value: Some(named.value).filter(is_value), ..Self::of(named) }
     }
 }
 

@@ -3,9 +3,10 @@
 use super::by;
 use super::function::CallChecker;
 use crate::diagnostic::{Advice, Code, Diagnostic, closest};
+use crate::tosca::import::is_url;
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::v2_0::grammar::{
-    ElementGrammar, ElementKeyname, EntityKind, FILE, KeynameContent, Short,
+    ElementGrammar, ElementKeyname, EntityKind, FILE, KeynameContent, PARAMETER, Short,
 };
 use crate::tosca::v2_0::{called, written};
 use crate::variability::template::shape::is_keyword;
@@ -68,6 +69,10 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
                 self.without(parameters, "node_index", "in a node");
             }
         }
+        let variability = service.and_then(|service| service.get("variability")?.get("inputs"));
+        for (_, input) in variability.into_iter().flat_map(Node::entries) {
+            input.get("validation").into_iter().for_each(|validation| self.calls(validation));
+        }
         let find = |name| root.entries().map(|(key, _)| key).find(|key| written(*key) == name);
         if let Some(key) = find("profile").filter(|_| find("service_template").is_some()) {
             let message = "a file with a `profile` has no `service_template`";
@@ -84,6 +89,11 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
 
     /// Checks a value, in which some functions have no meaning.
     fn value(&mut self, value: Node<'_>, entity: &ElementGrammar) {
+        // Expressions and conditions of variability have operators of their own.
+        let is_own = ["expression", "conditions"].iter().any(|word| value.get(word).is_some());
+        if self.is_variable && is_own {
+            return value.get("value").into_iter().for_each(|value| self.value(value, entity));
+        }
         self.calls(value);
         let is_of_node = matches!(entity.kind, EntityKind::NodeTemplate | EntityKind::NodeType);
         let of_relationship = is_of_node.then_some(("relationship_index", "in a relationship"));
@@ -120,7 +130,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         if place == KeynamePlace::Own {
             self.entry_schema(at, node, entity);
         }
-        if node.kind() != NodeKind::Mapping || is_value(entity, node) {
+        if node.kind() != NodeKind::Mapping || self.is_value(entity, node) {
             return self.short(node, entity, place);
         }
         for (key, value) in node.entries() {
@@ -129,6 +139,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
                 Some(keyname) => {
                     self.content(value, keyname, entity, below(place, node, entity));
                     self.conditions(value, keyname.name, entity);
+                    self.named(value, keyname.name, entity);
                 }
                 None if self.is_variable && is_keyword(name) => {}
                 None => self.found.push(entity.unknown(key, name).into()),
@@ -284,6 +295,13 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         }
     }
 
+    /// Whether what stands here is a value instead of a definition.
+    fn is_value(&self, entity: &ElementGrammar, node: Node<'_>) -> bool {
+        let is_call = entity.short.contains(&Short::Value) && called(node).is_some();
+        let is_word = |name: &str| self.is_variable && is_keyword(name);
+        is_call || node.entries().len() > 0 && entity.takes_value(node, &is_word)
+    }
+
     /// Whether a list of alternatives stands in place of a map or a name.
     fn has_alternatives(&self, node: Node<'_>) -> bool {
         self.is_variable && node.kind() == NodeKind::Sequence
@@ -322,9 +340,8 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
 
     /// Keynames that exclude or need each other.
     fn together(&mut self, node: Node<'_>, entity: &ElementGrammar) {
-        const EXCLUSIVE: [(EntityKind, &str, &str); 4] = [
+        const EXCLUSIVE: [(EntityKind, &str, &str); 3] = [
             (EntityKind::Import, "url", "profile"),
-            (EntityKind::Import, "profile", "repository"),
             (EntityKind::Workflow, "steps", "implementation"),
             (EntityKind::Parameter, "value", "mapping"),
         ];
@@ -336,6 +353,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             }
         }
         match entity.kind {
+            EntityKind::Import if has("repository") => self.import_from_repository(node),
             EntityKind::Import if !["url", "profile", "file"].into_iter().any(has) => {
                 self.invalid(node, "an import has to have `url` or `profile`", entity.section);
             }
@@ -343,30 +361,103 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
                 let message = "a `checksum` needs a `checksum_algorithm`";
                 self.invalid(node, message, entity.section);
             }
-            EntityKind::Activity if node.entries().len() != 1 => {
-                self.invalid(node, "an activity has exactly one keyname", entity.section);
-            }
-            EntityKind::Property => self.default_of_optional(node),
+            EntityKind::Activity => self.activity(node, entity),
+            EntityKind::Property | EntityKind::Parameter => self.default_of_optional(node, entity),
             _ => {}
         }
     }
 
+    /// Checks that only a path leads into a repository (sections 6.8.1 and 6.8.2.2).
+    fn import_from_repository(&mut self, import: Node<'_>) {
+        let Some(repository) = import.get("repository") else { return };
+        if !has(import, "url") {
+            let message = "a `repository` is for an import with `url`";
+            self.invalid(repository, message, "6.8.1");
+        } else if import.get("file").and_then(Node::as_str).is_some_and(is_url) {
+            let message = "a `repository` is for a path, and not for a URL with a scheme";
+            self.invalid(repository, message, "6.8.2.2");
+        }
+    }
+
+    /// Checks that an activity is one, with the keynames that its kind has beside (section 13.2.3).
+    fn activity(&mut self, node: Node<'_>, entity: &ElementGrammar) {
+        const KINDS: [(&str, &[&str]); 4] = [
+            ("delegate", &["workflow", "inputs"]),
+            ("set_state", &[]),
+            ("call_operation", &["operation", "inputs"]),
+            ("inline", &["workflow", "inputs"]),
+        ];
+        let said: Vec<_> = KINDS.iter().filter(|(name, _)| has(node, name)).collect();
+        let [(kind, beside)] = said[..] else {
+            return self.invalid(node, "an activity has exactly one keyname", entity.section);
+        };
+        for name in ["workflow", "operation", "inputs"] {
+            if has(node, name) && !beside.contains(&name) {
+                let message = format!("an activity with `{kind}` has no `{name}`");
+                self.invalid(node, message, entity.section);
+            }
+        }
+    }
+
+    /// Checks elements as their place wants them: what comes in has no fixed value, what goes out
+    /// is mapped nowhere (section 9.7), artifacts of nodes are maps (section 12.2), and names of
+    /// functions have no `$` (section 10.1).
+    fn named(&mut self, all: Node<'d>, name: &str, entity: &ElementGrammar) {
+        use EntityKind::{File, Interface, InterfaceType, NodeTemplate, NodeType};
+        use EntityKind::{Notification, Operation, ServiceTemplate};
+        let listed = all.items().flat_map(Node::entries);
+        let bodies = all.entries().chain(listed).map(|(_, body)| body);
+        let excluded = match (entity.kind, name) {
+            (NodeType | NodeTemplate, "artifacts") => {
+                for body in bodies.filter(|body| body.as_str().is_some()) {
+                    let message = "an artifact definition has to be a map with `type` and `file`";
+                    self.invalid(body, message, "12.2");
+                }
+                return;
+            }
+            (File | ServiceTemplate, "functions") => {
+                let names = all.entries().map(|(key, _)| key);
+                for key in names.filter(|key| key.text().is_some_and(|it| it.contains('$'))) {
+                    self.invalid(key, "the name of a function has no `$`", "10.1");
+                }
+                return;
+            }
+            (Operation | Notification, "outputs") => "value",
+            (Interface | InterfaceType | Operation, "inputs") | (ServiceTemplate, "outputs") => {
+                "mapping"
+            }
+            _ => return,
+        };
+        for body in bodies.filter(|body| body.kind() == NodeKind::Mapping) {
+            if name == "outputs" && entity.kind != ServiceTemplate {
+                self.element(body, body, &PARAMETER, KeynamePlace::Refining);
+            }
+            if let Some((key, _)) = body.entries().find(|(key, _)| written(*key) == excluded) {
+                let message = format!("`{excluded}` is not for `{name}` of {}", entity.what);
+                self.push(key, Diagnostic::warning(Code::InvalidDefinition, message), "9.7");
+            }
+        }
+    }
+
     /// Warns of a `default` where no value is needed: one of the standard's own examples has it.
-    fn default_of_optional(&mut self, node: Node<'_>) {
+    fn default_of_optional(&mut self, node: Node<'_>, entity: &ElementGrammar) {
         let is_optional = node.get("required").and_then(Node::as_bool) == Some(false);
         let default = node.entries().find(|(key, _)| key.text() == Some("default"));
         if let Some((key, _)) = default.filter(|_| is_optional) {
-            let message = "a property that is not required has no `default`";
+            let noun = if entity.kind == EntityKind::Property { "property" } else { "parameter" };
+            let message = format!("a {noun} that is not required has no `default`");
             let warning = Diagnostic::warning(Code::InvalidDefinition, message);
-            self.push(key, warning.help("leave out one of `default` and `required: false`"), "9.3");
+            let help = "leave out one of `default` and `required: false`";
+            self.push(key, warning.help(help), entity.section);
         }
     }
 
     /// Reports a list or a map whose entries have no schema. A refinement may have that of what it
     /// refines.
     fn entry_schema(&mut self, at: Node<'_>, node: Node<'_>, entity: &ElementGrammar) {
+        let short = entity.short.contains(&Short::Type).then_some(node);
         let is_collection = matches!(
-            node.get("type").and_then(Node::as_str).or_else(|| node.as_str()),
+            node.get("type").and_then(Node::as_str).or_else(|| short.and_then(Node::as_str)),
             Some("list" | "map")
         );
         let may_have = entity.keyname("entry_schema").is_some();
@@ -400,11 +491,6 @@ fn call_of<'n>(value: Node<'n>, name: &str) -> Option<Node<'n>> {
 /// Whether a map has a keyname, as its author wrote it.
 fn has(node: Node<'_>, name: &str) -> bool {
     node.entries().any(|(key, _)| written(key) == name)
-}
-
-/// Whether what stands here is a value instead of a definition.
-fn is_value(entity: &ElementGrammar, node: Node<'_>) -> bool {
-    entity.short.contains(&Short::Value) && called(node).is_some()
 }
 
 /// Where the parts of this element stand: types that derive, capabilities and relationships may

@@ -36,6 +36,7 @@ pub(super) fn check(
     for document in documents.iter().filter(|document| v2_0::is_of(document)) {
         KeynameChecker::new(&functions, document, &mut found).file(document.root());
         reserved(document, &mut found);
+        tags(document, &mut found);
     }
     for section in ["functions", "repositories"] {
         equal_names(section, documents, functions.scopes(), &mut found);
@@ -68,6 +69,20 @@ fn reserved(document: &Document, found: &mut Vec<KeynameFinding>) {
             let message = format!("`{name}` is a type of TOSCA itself");
             let error = Diagnostic::error(Code::ReservedName, message).at(key.span());
             found.push(by(error.help("give it another name"), "9.1").into());
+        }
+    }
+}
+
+/// Reports types of YAML that TOSCA does not accept (sections 9.1.1.5 and 9.1.2.1).
+fn tags(document: &Document, found: &mut Vec<KeynameFinding>) {
+    const REFUSED: [(&str, &str); 2] = [("binary", "9.1.1.5"), ("timestamp", "9.1.2.1")];
+    for (node, tag) in document.tagged() {
+        let name = tag.trim_start_matches('!').trim_matches(['<', '>']);
+        let name = name.strip_prefix("tag:yaml.org,2002:").unwrap_or(name);
+        if let Some((name, section)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+            let message = format!("TOSCA does not accept the type `!!{name}` of YAML");
+            let error = Diagnostic::error(Code::InvalidValue, message).at(node.span());
+            found.push(by(error.help("write a string without a tag"), section).into());
         }
     }
 }

@@ -730,13 +730,15 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             }
             let artifact = &graph.artifacts[graph.element(id).slot as usize];
             let value = artifact.artifact.declared.value;
-            if self.verbatim && value.kind() != NodeKind::Mapping {
+            // TOSCA 2.0 has no type for those without one.
+            let is_kept = self.verbatim || v2_0::is_of(value.document());
+            if is_kept && value.kind() != NodeKind::Mapping {
                 let value = self.source(value);
                 named.put(&artifact.artifact.declared, when, value);
                 continue;
             }
             let mut entries = Vec::new();
-            if artifact.types.is_empty() && !self.verbatim {
+            if artifact.types.is_empty() && !is_kept {
                 let kind =
                     self.default_type(artifact).map(|kind| (OutKey::New("type".into()), kind));
                 entries.extend(kind);

@@ -138,8 +138,12 @@ impl ForeignNotation {
         if let Some(version) = self.version {
             error = error.label(version, "this version makes it plain TOSCA");
         }
-        let help =
-            "a template with variability says `tosca_definitions_version: tosca_variability_1_0`";
+        let help = match v2_0::is_of(at.document()) {
+            true => "a template with variability has `variability` in its `service_template`",
+            false => {
+                "a template with variability says `tosca_definitions_version: tosca_variability_1_0`"
+            }
+        };
         self.found.push(error.help(help));
     }
 }

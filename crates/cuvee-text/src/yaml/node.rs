@@ -175,6 +175,11 @@ impl Document {
         self.is_called_otherwise
     }
 
+    /// The nodes with tags, each with its tag as it is written.
+    pub fn tagged(&self) -> impl Iterator<Item = (Node<'_>, &str)> {
+        self.tags.iter().map(|(id, tag)| (self.at(*id), tag.trim_end()))
+    }
+
     /// The root. For an empty file, it is a null scalar.
     pub fn root(&self) -> Node<'_> {
         Node { document: self, id: 0 }
