@@ -377,6 +377,7 @@ fn read_off<T>(
 /// Whether a relation of the result is a hosting relation.
 pub(crate) fn is_hosting(graph: &Graph<'_>, relation: &RelationHead<'_>) -> bool {
     let source = graph.node_named(relation.source);
+    let source = source.map(|source| graph.holder(source, "requirements"));
     let id = source.and_then(|node| node.relations.get(relation.position as usize));
     id.is_some_and(|&id| graph.relation(id).hosting)
 }

@@ -204,7 +204,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         at: Node<'_>,
     ) -> Result<(), Diagnostic> {
         let template = node.template.map(|id| self.graph.node(id));
-        let there = template.and_then(|it| number_of(it.template.declared.value));
+        let said = template.map(|it| self.graph.holder(it, "instance_count"));
+        let there = said.and_then(|it| number_of(it.template.declared.value));
         match (index, there) {
             (Some(WrittenIndex::Number(index)), Some(there)) if index >= there => Err(invalid(
                 at,

@@ -4,7 +4,7 @@
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::Family;
-use crate::tosca::requirement::{self, AssignedCount, number_of};
+use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::types::EffectiveCapability;
 use crate::tosca::v2_0::function::{BuiltIn, evaluate};
 use crate::tosca::value::{
@@ -56,7 +56,7 @@ impl<'a> Checker<'_, 'a> {
             // Optional relations give way where there is no room.
             let is_certain = (self.presence.is_some() || self.is_unconditional(relation.id))
                 && AssignedCount::read(body).is_certain();
-            let source = number_of(self.graph.node(relation.source).template.declared.value);
+            let source = self.number_with_copies(self.graph.node(relation.source));
             let times = body.get("count").map_or(Some(1), requirement::count);
             let times = times.zip(source).and_then(|(times, source)| times.checked_mul(source));
             for (key, amount) in body.get("allocation").into_iter().flat_map(Node::entries) {
@@ -104,12 +104,13 @@ impl<'a> Checker<'_, 'a> {
         else {
             return;
         };
-        let own = node.template.declared.value.get("capabilities");
+        let own = self.graph.holder(node, "capabilities").template.declared.value;
+        let own = own.get("capabilities");
         let own = own.and_then(|all| all.get(name)?.get("properties")?.get(property));
         let there = own.or(definition.value).or(definition.default);
         let there = there.and_then(|there| self.amount(definition, there));
         // Each of the nodes that a template stands for has as much.
-        let number = number_of(node.template.declared.value);
+        let number = self.number_of(node);
         let there = there.zip(number).and_then(|(there, number)| multiplied(there, number));
         let more = sum.zip(there).and_then(|(sum, there)| {
             let is_more = called("greater_than", vec![sum.clone(), there.clone()])?;
@@ -123,6 +124,21 @@ impl<'a> Checker<'_, 'a> {
             let error = wrong(Code::TooManyRelations, message, at);
             self.report_when(when, &[], error.help("allocate less, or raise its value"));
         }
+    }
+
+    /// How many nodes have the relations of a template: its own, and those of its copies that are
+    /// there for certain and have no requirements of their own.
+    fn number_with_copies(&self, source: &NodeElement<'a>) -> Option<u64> {
+        let has_them = |node: &&NodeElement<'a>| {
+            let is_there = || match self.presence.is_some() {
+                true => self.counts(node.id),
+                false => self.is_unconditional(node.id),
+            };
+            node.id == source.id
+                || self.graph.holder(node, "requirements").id == source.id && is_there()
+        };
+        let all = self.graph.nodes.iter().filter(has_them);
+        all.map(|node| self.number_of(node)).try_fold(0_u64, |all, one| all.checked_add(one?))
     }
 
     fn unknown_allocation(

@@ -34,12 +34,12 @@ impl<'a> Checker<'_, 'a> {
         if let (Some(node), Some(capability)) = (target, body.get("capability")) {
             self.for_existing(relation, node, capability);
         }
-        let source = number_of(self.graph.node(relation.source).template.declared.value);
+        let source = self.number_of(self.graph.node(relation.source));
         let list = named.filter(|named| named.kind() == NodeKind::Sequence);
         let wrong = match (list, target) {
             (Some(list), _) => self.indexed(list, target, (source, count)).map(|why| (list, why)),
             // What stands for no node has no relations.
-            (None, Some(node)) if source != Some(0) => named.zip(few(node, count)),
+            (None, Some(node)) if source != Some(0) => named.zip(self.few(node, count)),
             (None, _) => None,
         };
         if let Some((at, message)) = wrong {
@@ -77,7 +77,7 @@ impl<'a> Checker<'_, 'a> {
     fn indexed(
         &self,
         list: Node<'_>,
-        target: Option<&NodeElement<'_>>,
+        target: Option<&NodeElement<'a>>,
         (sources, wanted): (Option<u64>, AssignedCount),
     ) -> Option<String> {
         let items: Vec<_> = list.items().collect();
@@ -107,9 +107,28 @@ impl<'a> Checker<'_, 'a> {
         if wanted.min > 1 {
             return Some(format!("{} targets are wanted, and one node is named", wanted.min));
         }
-        let there = number_of(target.template.declared.value)
+        let there = self
+            .number_of(target)
             .filter(|there| *there <= highest && wanted.is_certain() && sources != Some(0))?;
         Some(format!("there is no node {highest} of this template, which stands for {there}"))
+    }
+
+    /// Why a template cannot be the target of as many relations as are wanted.
+    fn few(&self, target: &NodeElement<'a>, wanted: AssignedCount) -> Option<String> {
+        let there =
+            self.number_of(target).filter(|there| *there < wanted.min && wanted.is_certain())?;
+        if there == 0 {
+            return Some("this template stands for no node, and so it is no target".to_owned());
+        }
+        Some(format!(
+            "{} different targets are wanted, and this template stands for {there}",
+            wanted.min
+        ))
+    }
+
+    /// How many nodes a template stands for, which may be said by the one that it copies.
+    pub(super) fn number_of(&self, node: &NodeElement<'a>) -> Option<u64> {
+        number_of(self.graph.holder(node, "instance_count").template.declared.value)
     }
 }
 
@@ -129,17 +148,4 @@ pub(super) fn is_computed(assignment: Node<'_>) -> bool {
 fn takes_existing(assignment: Node<'_>) -> bool {
     let directives = assignment.get("directives").into_iter().flat_map(Node::items);
     PermittedEnds::of(directives.filter_map(Node::text)) == PermittedEnds::External
-}
-
-/// Why a template cannot be the target of as many relations as are wanted.
-fn few(target: &NodeElement<'_>, wanted: AssignedCount) -> Option<String> {
-    let there = number_of(target.template.declared.value)
-        .filter(|there| *there < wanted.min && wanted.is_certain())?;
-    if there == 0 {
-        return Some("this template stands for no node, and so it is no target".to_owned());
-    }
-    Some(format!(
-        "{} different targets are wanted, and this template stands for {there}",
-        wanted.min
-    ))
 }

@@ -139,7 +139,8 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
     }
 
     fn relations(&self, node: ElementId, requirement: &str) -> Vec<ElementId> {
-        let relations = self.node(node).into_iter().flat_map(|node| &node.relations);
+        let holder = self.holder(node, "requirements");
+        let relations = self.node(holder).into_iter().flat_map(|node| &node.relations);
         let relations = relations.map(|&id| self.graph.relation(id).id);
         let meant = relations.filter(|&id| self.graph.element(id).name == requirement);
         meant.filter(|&id| self.presence.is(id)).collect()
@@ -160,13 +161,24 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
             for mapped in ["requirements", "capabilities"].into_iter().filter_map(of) {
                 names_in(&mapped.to_value(), &mut names);
             }
+            // The relations of a copy are no elements, so those that lead to its targets are not
+            // all known.
+            for node in &self.graph.nodes {
+                let holder = self.graph.holder(node, "requirements");
+                let copied = holder.relations.iter().filter(|_| holder.id != node.id);
+                let targets = copied.filter_map(|&id| self.graph.relation(id).target);
+                names.extend(targets.map(|id| {
+                    let target = self.graph.node(id).id;
+                    Arc::from(self.graph.element(target).name)
+                }));
+            }
             names
         });
         exposed.contains(self.graph.element(node).name)
     }
 
     fn count(&self, element: ElementId) -> Option<ScopeValue<'e>> {
-        let count = match self.node(element) {
+        let count = match self.node(self.holder(element, "instance_count")) {
             Some(node) => node.template.declared.value.get("instance_count"),
             None => self.assignment(element)?.get("count"),
         };
