@@ -265,9 +265,10 @@ impl Resolver {
         let how = self.how();
         self.answer(Extent::Whole, |loaded| {
             let interpreted = Interpreted::of(loaded, &self.choice)?;
-            let (variant, warnings) = resolve::topologies(&interpreted, &self.choice, &how)?;
+            let (mut variant, warnings) = resolve::topologies(&interpreted, &self.choice, &how)?;
             self.progress.clone().phase("planning");
             let (plan, more) = types::known(loaded, &self.choice, InputMode::Closed, |types| {
+                variant.topology.inherit_triggers(types);
                 plan::plan(&variant.topology, variant.written.as_ref(), types, query)
             })?;
             Ok((plan, warnings.before(more)))
@@ -281,8 +282,13 @@ impl Resolver {
     /// As [`Resolver::resolve`].
     pub fn workflows(&self) -> Result<Answer<Vec<WorkflowOutline>>, Failure> {
         let how = self.how();
-        self.interpret(|interpreted| {
-            let (topology, warnings) = resolve::topology(interpreted, &self.choice, &how)?;
+        self.answer(Extent::Whole, |loaded| {
+            let interpreted = Interpreted::of(loaded, &self.choice)?;
+            let (mut topology, warnings) = resolve::topology(&interpreted, &self.choice, &how)?;
+            types::known(loaded, &self.choice, InputMode::Closed, |types| {
+                topology.inherit_triggers(types);
+                Ok(())
+            })?;
             Ok((plan::workflows(&topology), warnings))
         })
     }

@@ -101,6 +101,11 @@ impl Topology {
         read::topology(OutNode::root(document), hosting)
     }
 
+    /// Adds to policies the triggers that their types define.
+    pub(crate) fn inherit_triggers(&mut self, types: &Types<'_>) {
+        read::inherit_triggers(self, types);
+    }
+
     /// The node with this id, which must be from this topology.
     pub fn node(&self, id: NodeIndex) -> &TopologyNode {
         &self.nodes[id.index()]

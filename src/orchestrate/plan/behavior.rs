@@ -2,8 +2,10 @@
 //! of `docs/plans.md`), which nodes the orchestrator brings, and where calls run.
 
 use super::artifact::{FoundArtifact, full_name};
-use super::elements::is_selected;
-use super::model::{CallOutput, CallPlaces, KnownAttribute, PlanCall, WorkflowInput};
+use super::elements::{count, is_selected};
+use super::model::{
+    CallOutput, CallPlaces, InstanceCount, KnownAttribute, PlanCall, WorkflowInput,
+};
 use super::weave::{CallPlace, Unhosted};
 use super::{CountedTemplate, KeepsValues};
 use crate::diagnostic::Diagnostics;
@@ -17,7 +19,7 @@ use crate::topology::{
 };
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::secrecy::{Secrecy, SecretNames};
-use crate::tosca::types::InterfaceDefinition;
+use crate::tosca::types::{InterfaceDefinition, Parts};
 use crate::tosca::{
     Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
     PropertyDefinition, TypeId, TypeRef, Types, meant, v2_0,
@@ -320,6 +322,11 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         Some(call)
     }
 
+    /// The type of an artifact of a workflow, if it is defined in place.
+    pub(super) fn type_in_place(&self, artifact: &Value, span: Span) -> Option<String> {
+        Some(full_artifact_type(self.types, type_of(artifact)?, span))
+    }
+
     /// Makes source places meaningless.
     pub(super) fn foreign(self) -> Self {
         Self { is_foreign: true, ..self }
@@ -343,6 +350,16 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// Whether a node was selected from elsewhere: it exists already and is not touched.
     pub(super) fn is_selected(&self, node: NodeIndex) -> bool {
         is_selected(self.topology.node(node))
+    }
+
+    /// Whether a template stands for no node at all.
+    pub(super) fn is_nothing(&self, node: NodeIndex) -> bool {
+        count(self.topology.node(node)) == InstanceCount::Known(0)
+    }
+
+    /// Whether nothing has to be done for a node.
+    pub(super) fn is_untouched(&self, node: NodeIndex) -> bool {
+        self.is_selected(node) || self.is_nothing(node)
     }
 
     /// Whether and why the orchestrator brings a node.
@@ -477,7 +494,12 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let owner = ValueOwner::Relation(relation);
         let of_type = self.relationship_type(relation);
         let inherited = of_type.and_then(|found| found.operations.get(&operation));
-        let of_requirement = self.requirement_operation(relation, operation);
+        let types = self.types_at(relation);
+        let is_meant = |interface: &InterfaceDefinition<'a>| {
+            is_interface_name(interface.named.name, operation)
+                || is_interface(types, interface.kind, operation.interface_type())
+        };
+        let of_requirement = self.requirement_operation(relation, operation.as_str(), &is_meant);
         let of_requirement = of_requirement.map(|said| said.over(inherited));
         let inherited = of_requirement.as_ref().or(inherited);
         let relation = self.topology.relation(relation);
@@ -518,22 +540,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             is_meant.then_some((one, said))
         });
         let inherited = interfaces.and_then(|interfaces| {
-            interfaces.values().find_map(|part| {
-                let said = part.definition.operations.get(operation)?;
-                let is_meant = interface.is_none_or(|name| {
-                    part.named.name == name || is_interface(types, part.definition.kind, name)
-                });
-                is_meant.then(|| {
-                    type_operation(
-                        types,
-                        &self.secrets,
-                        part.named.name,
-                        &part.definition,
-                        said.owner,
-                        &said.definition,
-                    )
-                })
-            })
+            named_operation(types, &self.secrets, interfaces, (interface, operation))
         });
         if own.is_none() && inherited.is_none() {
             return None;
@@ -569,14 +576,33 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         if let Some(known) = lifecycle_operation(operation, false) {
             return self.relation_call(relation, known);
         }
+        let of_type = self.relationship_type(relation).and_then(|of_type| {
+            let interfaces = &of_type.effective().interfaces;
+            named_operation(of_type.types, &self.secrets, interfaces, (interface, operation))
+        });
+        let is_meant = |one: &InterfaceDefinition<'a>| {
+            let is_of_type = |name| is_interface(self.types_at(relation), one.kind, name);
+            interface.is_none_or(|name| one.named.name == name || is_of_type(name))
+        };
+        let of_requirement = self.requirement_operation(relation, operation, &is_meant);
+        let inherited = of_requirement.map(|said| said.over(of_type.as_ref())).or(of_type);
         let relation = self.topology.relation(relation);
-        let template = self.topology.relationship(relation.relationship?);
-        let interfaces = template.described.interfaces.iter();
+        let template = relation.relationship.map(|id| self.topology.relationship(id));
+        let interfaces = template.into_iter().flat_map(|it| &it.described.interfaces);
         let own = interfaces
             .filter(|one| interface.is_none_or(|name| one.name == name))
             .find_map(|one| Some((one, one.operations.iter().find(|it| it.name == operation)?)));
         let from = self.topology.node_identifier(relation.source);
-        self.merged(operation, own, (&from, owner), None)
+        let span = own.map_or(relation.span, |(_, said)| said.span);
+        let name = own.map(|(interface, _)| &*interface.name);
+        let name = name.or_else(|| inherited.as_ref().map(|said| said.interface))?;
+        let call = self.merged(operation, own, (&from, owner), inherited.as_ref());
+        // An operation that nothing implements runs nothing.
+        Some(call.unwrap_or_else(|| PlanCall {
+            interface: name.to_owned(),
+            operation: operation.to_owned(),
+            ..PlanCall::at(span)
+        }))
     }
 
     /// Whether a node has this name, or a type of this name.
@@ -797,19 +823,15 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     fn requirement_operation(
         &self,
         relation: RelationIndex,
-        operation: LifecycleOperation,
+        operation: &str,
+        is_meant: &dyn Fn(&InterfaceDefinition<'a>) -> bool,
     ) -> Option<TypeOperation<'a>> {
         let types = self.types_at(relation);
         let (definition, owner) = requirement_definition(self.topology, types, relation)?;
-        let is_meant = |interface: &&InterfaceDefinition<'a>| {
-            is_interface_name(interface.named.name, operation)
-                || is_interface(types, interface.kind, operation.interface_type())
-        };
-        let interfaces = definition.interfaces.iter().filter(is_meant);
+        let interfaces = definition.interfaces.iter().filter(|interface| is_meant(interface));
         interfaces
             .flat_map(|interface| {
-                let said =
-                    interface.operations.iter().find(|one| one.named.name == operation.as_str());
+                let said = interface.operations.iter().find(|one| one.named.name == operation);
                 said.map(|said| {
                     let owner = types.definition(owner).name;
                     let inputs = interface.inputs.iter().chain(&said.inputs);
@@ -851,11 +873,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         }?;
         call.operation = operation.to_owned();
         let kind = call.primary_type.take();
-        call.primary_type = kind.map(|value| {
-            let types = self.types_for(owner);
-            let kind = Spanned { value, span: call.places.primary };
-            full_name(types, type_named(types, Family::Artifact, &kind)).unwrap_or(kind.value)
-        });
+        let types = self.types_for(owner);
+        call.primary_type = kind.map(|kind| full_artifact_type(types, kind, call.places.primary));
         let interface = own.map(|(interface, _)| &*interface.name);
         call.interface =
             interface.or(inherited.map(|said| said.interface)).unwrap_or_default().to_owned();
@@ -1194,6 +1213,24 @@ fn is_interface(types: &Types<'_>, kind: Option<Node<'_>>, name: &str) -> bool {
     own.is_some_and(|own| derives(types, own, Family::Interface, name))
 }
 
+/// The operation of a type that a workflow names, with the name of its interface or of the type of
+/// that, or alone.
+fn named_operation<'a>(
+    types: &Types<'a>,
+    secrets: &Sensitivity<'_, '_>,
+    interfaces: &Parts<'a, EffectiveInterface<'a>>,
+    (interface, operation): (Option<&str>, &str),
+) -> Option<TypeOperation<'a>> {
+    interfaces.values().find_map(|part| {
+        let said = part.definition.operations.get(operation)?;
+        let is_meant = interface.is_none_or(|name| {
+            part.named.name == name || is_interface(types, part.definition.kind, name)
+        });
+        let (name, of) = (part.named.name, &part.definition);
+        is_meant.then(|| type_operation(types, secrets, name, of, said.owner, &said.definition))
+    })
+}
+
 fn type_operation<'a>(
     types: &Types<'a>,
     secrets: &Sensitivity<'_, '_>,
@@ -1342,6 +1379,12 @@ fn properties_of(said: &TopologyImplementation) -> impl Iterator<Item = (&str, &
     properties.iter().map(|(name, value)| (&**name, value))
 }
 
+/// The full name of the type of an artifact, if that is defined; otherwise as it is written.
+fn full_artifact_type(types: &Types<'_>, value: String, span: Span) -> String {
+    let kind = Spanned { value, span };
+    full_name(types, type_named(types, Family::Artifact, &kind)).unwrap_or(kind.value)
+}
+
 /// The type of an artifact that is defined in place.
 fn type_of(value: &Value) -> Option<String> {
     let Value::Map(map) = value else { return None };
@@ -1364,7 +1407,7 @@ fn takes_from_end(value: &Value) -> bool {
 }
 
 /// The name of a file or artifact; for an artifact that is defined in place, its file.
-fn file_of(value: &Value) -> Option<String> {
+pub(super) fn file_of(value: &Value) -> Option<String> {
     match value {
         Value::String(name) => Some(name.to_string()),
         Value::Map(map) => file_of(&map.iter().find(|(key, _)| &**key == "file")?.1),

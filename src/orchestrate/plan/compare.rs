@@ -30,7 +30,7 @@ pub(super) fn with_generated(
         }
     }
     let of = |node: NodeIndex| touched.get(&*topology.node_identifier(node));
-    for node in topology.node_ids().filter(|&node| !behaviors.is_selected(node)) {
+    for node in topology.node_ids().filter(|&node| !behaviors.is_untouched(node)) {
         if of(node).is_none() {
             let template = topology.node(node);
             let message = format!("no step of `{}` touches `{}`", workflow.name, template.name);

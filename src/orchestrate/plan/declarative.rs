@@ -103,12 +103,18 @@ pub(super) fn whole<'s, 't, 'a, E: Copy>(
     class: ChangeClass,
 ) -> SceneSide<'s, 't, 'a, E> {
     let topology = behaviors.topology;
-    let moves = |id| (!behaviors.is_selected(id)).then_some(extent);
+    let moves = |id| (!behaviors.is_untouched(id)).then_some(extent);
     let is_ignored = order.ignored(topology);
-    let ignored = topology.relation_ids().filter(|id: &RelationIndex| is_ignored[id.index()]);
+    // Without a node at one of its ends there is no relation.
+    let is_told = |id: RelationIndex| {
+        let relation = topology.relation(id);
+        let ends = [Some(relation.source), relation.target];
+        !ends.into_iter().flatten().any(|node| behaviors.is_nothing(node))
+    };
+    let ignored = topology.relation_ids().filter(|&id| is_ignored[id.index()] && is_told(id));
     SceneSide {
         extents: topology.node_ids().map(moves).collect(),
-        is_told: vec![true; topology.relations.len()],
+        is_told: topology.relation_ids().map(is_told).collect(),
         wires: ignored.collect(),
         is_ignored,
         ..SceneSide::at_rest(behaviors, builder, class)

@@ -61,7 +61,7 @@ pub(super) fn is_selected(node: &TopologyNode) -> bool {
 }
 
 /// The number of instances of a node (statement D11).
-fn count(node: &TopologyNode) -> InstanceCount {
+pub(super) fn count(node: &TopologyNode) -> InstanceCount {
     match node.count() {
         None => InstanceCount::One,
         Some(Value::Number(number)) => {

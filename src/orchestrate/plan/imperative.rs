@@ -1,7 +1,7 @@
 //! Plans imperative workflows: their steps, each after those that name it, and the workflows that
 //! they inline (statements I1 to I10).
 
-use super::behavior::{Behaviors, split_operation};
+use super::behavior::{Behaviors, file_of, split_operation};
 use super::build::PlanBuilder;
 use super::declarative::{Declarative, declarative, of_node};
 use super::elements;
@@ -275,13 +275,14 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         behind: &[PlanStepIndex],
     ) -> PlanStepIndex {
         let primary = match implementation {
-            Value::Map(map) => map.iter().find(|(key, _)| matches!(&**key, "primary" | "file")),
+            Value::Map(map) => map.iter().find(|(key, _)| &**key == "primary"),
             _ => None,
         };
         let primary = primary.map_or(implementation, |(_, primary)| primary);
         let call = PlanCall {
             operation: workflow.name.clone(),
-            primary: primary.as_str().map(str::to_owned),
+            primary: file_of(primary),
+            primary_type: self.behaviors.type_in_place(primary, span),
             ..PlanCall::at(span)
         };
         let mut step = self.builder.step(None, StepWork::External);
@@ -327,7 +328,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let elements = self.elements(step, frame).into_iter();
         let mut targets: Vec<_> = elements.flat_map(|one| self.targets(step, one)).collect();
         let mut met = FxHashSet::default();
-        targets.retain(|&target| met.insert(target));
+        targets.retain(|&target| self.is_there(target) && met.insert(target));
         if step.activities.is_empty() {
             let element = step.target.as_ref().and_then(|target| target.element);
             let element = element.map(|element| self.element(element));
@@ -378,6 +379,18 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
                 members.into_iter().map(ActivityTarget::Node).collect()
             }
         }
+    }
+
+    /// Whether a target stands for any node.
+    fn is_there(&self, target: ActivityTarget) -> bool {
+        let ends = match target {
+            ActivityTarget::Node(node) => [Some(node), None],
+            ActivityTarget::Relation(id) => {
+                let relation = self.topology().relation(id);
+                [Some(relation.source), relation.target]
+            }
+        };
+        !ends.into_iter().flatten().any(|node| self.behaviors.is_nothing(node))
     }
 
     fn target_element(&mut self, target: ActivityTarget) -> PlanElementIndex {

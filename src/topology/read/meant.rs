@@ -4,6 +4,7 @@
 use crate::topology::Topology;
 use crate::topology::part::{
     AssignedValue, Described, Spanned, TopologyActivity, TopologyInterface, TopologyParameter,
+    TopologyTrigger,
 };
 use crate::tosca::meant;
 use cuvee_text::value::Value;
@@ -44,12 +45,16 @@ pub(super) fn mean(topology: &mut Topology) {
     groups.iter_mut().for_each(|it| described(&mut it.described));
     for policy in policies {
         described(&mut policy.described);
-        policy.triggers.iter_mut().flat_map(|it| &mut it.activities).for_each(activity);
+        policy.triggers.iter_mut().for_each(mean_trigger);
     }
     for workflow in workflows {
         workflow.inputs.iter_mut().for_each(parameter);
         workflow.steps.iter_mut().flat_map(|it| &mut it.activities).for_each(activity);
     }
+}
+
+pub(super) fn mean_trigger(trigger: &mut TopologyTrigger) {
+    trigger.activities.iter_mut().for_each(activity);
 }
 
 fn described(body: &mut Described) {

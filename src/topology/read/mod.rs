@@ -5,17 +5,17 @@ mod body;
 mod meant;
 mod workflow;
 
-use super::Topology;
 use super::part::{
     GroupIndex, NamedElement, NodeIndex, RelationIndex, RelationshipIndex, Spanned,
     TopologyElement, TopologyGroup, TopologyNode, TopologyPolicy, TopologyRelation,
     TopologyRelationship, TopologySubstitution,
 };
-use crate::tosca::v2_0;
+use super::{Topology, type_named};
+use crate::tosca::{Family, Types, v2_0};
 use body::{assigned, described, entries, texts};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
+use cuvee_text::yaml::{NodeKind, Out, OutEntry, OutNode};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -81,6 +81,32 @@ pub(super) fn topology(
     reader.topology
 }
 
+/// Adds to policies the triggers that their types define (section 16.4 of TOSCA 2.0), unless a
+/// policy has one of the same name.
+pub(super) fn inherit_triggers(topology: &mut Topology, types: &Types<'_>) {
+    for policy in &mut topology.policies {
+        let kind = policy.described.type_name.as_ref();
+        let Some(kind) = kind.and_then(|kind| type_named(types, Family::Policy, kind)) else {
+            continue;
+        };
+        for defined in types.chain(kind).flat_map(|id| &types.definition(id).triggers) {
+            if policy.triggers.iter().any(|own| own.name == defined.name) {
+                continue;
+            }
+            let body = Out::Source(defined.value);
+            let (name, span) = (defined.name.into(), defined.key.span());
+            let entry = OutEntry { name, span, value: OutNode::root(&body) };
+            // A type knows no elements.
+            let element = |node| NamedElement { name: body::whole(node), element: None };
+            let mut trigger = workflow::trigger(entry, element);
+            if topology.is_2_0 {
+                meant::mean_trigger(&mut trigger);
+            }
+            policy.triggers.push(trigger);
+        }
+    }
+}
+
 /// The id of each name.
 fn positions<'o, I>(
     entries: &[OutEntry<'o, '_>],
@@ -98,6 +124,9 @@ fn copy(node: &mut TopologyNode, own: OutNode<'_, '_>, copied: OutNode<'_, '_>) 
     }
     if lacks("properties") {
         node.described.properties = assigned(copied, "properties");
+    }
+    if lacks("instance_count") {
+        node.instance_count = body::rare_value(copied, "instance_count");
     }
     if lacks("capabilities") {
         let all = copied.get("capabilities").map(entries).unwrap_or_default();
@@ -135,10 +164,13 @@ impl<'o, 'a> TopologyReader<'o, 'a, '_> {
             occurrences: body::rare_value(body, "occurrences"),
             instance_count: body::rare_value(body, "instance_count"),
         };
-        if let Some(copied) = self.copied(&node) {
+        let copied = self.copied(&node);
+        if let Some(copied) = copied {
             copy(&mut node, body, copied);
         }
-        let requirements = body.get("requirements").map(body::positioned).unwrap_or_default();
+        let own = body.get("requirements");
+        let requirements = own.or_else(|| copied?.get("requirements"));
+        let requirements = requirements.map(body::positioned).unwrap_or_default();
         for (position, requirement) in requirements {
             let relation = self.relation((id, &node), position, requirement);
             node.relations.push(RelationIndex::new(self.topology.relations.len()));

@@ -3,8 +3,8 @@
 use super::body::{assigned, assignment, entries, parameters, text, value, whole_text};
 use super::{TopologyReader, positions};
 use crate::topology::part::{
-    ActivityKind, NextStep, StepIndex, TopologyActivity, TopologyPrecondition, TopologyStep,
-    TopologyTrigger, TopologyWorkflow,
+    ActivityKind, NamedElement, NextStep, StepIndex, TopologyActivity, TopologyPrecondition,
+    TopologyStep, TopologyTrigger, TopologyWorkflow,
 };
 use cuvee_text::yaml::{NodeKind, OutEntry, OutNode};
 use rustc_hash::FxHashMap;
@@ -41,24 +41,7 @@ impl<'o, 'a> TopologyReader<'o, 'a, '_> {
     /// The triggers of a policy.
     pub(super) fn triggers(&self, policy: OutNode<'o, 'a>) -> Vec<TopologyTrigger> {
         let triggers = policy.get("triggers").map(entries).unwrap_or_default().into_iter();
-        triggers.map(|entry| self.trigger(entry)).collect()
-    }
-
-    fn trigger(&self, entry: OutEntry<'o, 'a>) -> TopologyTrigger {
-        const WHEN: [&str; 4] = ["event", "event_type", "schedule", "condition"];
-        let body = entry.value;
-        let filter = body.get("target_filter");
-        let actions = body.get("action").map(listed).unwrap_or_default();
-        let when = body.entries().into_iter().filter(|part| WHEN.contains(&&*part.name));
-        TopologyTrigger {
-            name: entry.name.into_owned(),
-            span: entry.span,
-            description: text(body, "description"),
-            monitored: filter.and_then(|it| it.get("node")).map(|node| self.element(node)),
-            requirement: filter.and_then(|filter| text(filter, "requirement")),
-            activities: actions.into_iter().filter_map(activity).collect(),
-            when: when.map(|part| assignment(&part)).collect(),
-        }
+        triggers.map(|entry| trigger(entry, |node| self.element(node))).collect()
     }
 
     fn precondition(&self, body: OutNode<'o, 'a>) -> TopologyPrecondition {
@@ -96,6 +79,27 @@ impl<'o, 'a> TopologyReader<'o, 'a, '_> {
             on_success: next("on_success"),
             on_failure: next("on_failure"),
         }
+    }
+}
+
+/// Reads a trigger. `element` is what a name in it refers to.
+pub(super) fn trigger<'o, 'a>(
+    entry: OutEntry<'o, 'a>,
+    element: impl Fn(OutNode<'o, 'a>) -> NamedElement,
+) -> TopologyTrigger {
+    const WHEN: [&str; 4] = ["event", "event_type", "schedule", "condition"];
+    let body = entry.value;
+    let filter = body.get("target_filter");
+    let actions = body.get("action").map(listed).unwrap_or_default();
+    let when = body.entries().into_iter().filter(|part| WHEN.contains(&&*part.name));
+    TopologyTrigger {
+        name: entry.name.into_owned(),
+        span: entry.span,
+        description: text(body, "description"),
+        monitored: filter.and_then(|it| it.get("node")).map(element),
+        requirement: filter.and_then(|filter| text(filter, "requirement")),
+        activities: actions.into_iter().filter_map(activity).collect(),
+        when: when.map(|part| assignment(&part)).collect(),
     }
 }
 
