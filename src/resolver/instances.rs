@@ -549,11 +549,16 @@ impl<'a> VariantTarget<'a> {
         more: &mut Diagnostics,
     ) -> Result<Self, Diagnostics> {
         let EvaluatedVariant { document, topology, written, written_topology, .. } = variant;
-        let of = VariantOfInstance { document, topology, written: written_topology, types };
-        let (Derived { document, model, places, outputs, counts }, found) =
+        let of = VariantOfInstance {
+            document,
+            unevaluated: written,
+            topology,
+            written: written_topology,
+            types,
+        };
+        let (Derived { document, unevaluated: written, model, places, outputs }, found) =
             instance::derive(&of, secrets)?;
         *more = found;
-        let written = instance::expanded(written, written_topology, &counts);
         let overlay = Overlay {
             model: &model,
             with_initial: true,

@@ -20,7 +20,7 @@ mod told;
 mod uses;
 mod write;
 
-pub(crate) use allocated::{Allocations, amounts, in_base, lacking};
+pub(crate) use allocated::{Allocations, amounts, in_base, is_more, lacking};
 pub(crate) use filters::{FilterOwner, FilterTexts, PlacedFilter};
 pub(crate) use inventory::node_type;
 pub use inventory::{Inventory, InventoryCapability, InventoryNode};

@@ -9,6 +9,8 @@ use super::secrets::KeptSecrets;
 use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::representation;
+use crate::orchestrate::substitute::represented;
+use crate::topology::named::NamedParts;
 use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity};
 use crate::topology::value_source::inputs;
 use crate::topology::{
@@ -22,7 +24,7 @@ use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{check_value, concealed};
 use crate::tosca::{
     Directive, EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
-    meant,
+    meant, v2_0,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -39,6 +41,8 @@ const INSTANCES: u64 = 100_000;
 pub(crate) struct VariantOfInstance<'v, 'a, 't> {
     /// The document of the variant, with functions evaluated.
     pub(crate) document: &'v Out<'a>,
+    /// The same document with functions unevaluated.
+    pub(crate) unevaluated: &'v Out<'a>,
     /// The topology with the values that somebody gave its inputs.
     pub(crate) topology: &'v Topology,
     /// The same topology with functions unevaluated.
@@ -46,14 +50,23 @@ pub(crate) struct VariantOfInstance<'v, 'a, 't> {
     pub(crate) types: &'v Types<'t>,
 }
 
-/// The result of deriving: a document with each counted node repeated, the model, and the places of
-/// secrets.
+/// The result of deriving: the documents with each counted node repeated, the model, and the places
+/// of secrets.
 pub(crate) struct Derived<'a> {
     pub(crate) document: Out<'a>,
+    pub(crate) unevaluated: Out<'a>,
     pub(crate) model: InstanceModel,
     pub(crate) places: SecretPlaces,
     pub(crate) outputs: BTreeMap<String, ComputedOutput>,
-    pub(crate) counts: InstanceCounts,
+}
+
+/// A variant in which each counted node is repeated, in both forms.
+struct ExpandedVariant<'a> {
+    document: Out<'a>,
+    unevaluated: Out<'a>,
+    counts: InstanceCounts,
+    /// Whether the documents differ from those of the variant.
+    is_changed: bool,
 }
 
 /// The number of nodes per template, where that is not simply one.
@@ -98,20 +111,16 @@ impl InstanceCounts {
 /// Derives the model of an instance that is to become a variant.
 ///
 /// # Errors
-/// `unresolved-instance` if a value that the instance needs cannot be decided (I-4).
+/// `unresolved-instance` if a value that the instance needs cannot be decided (I-4), and those of
+/// [`represented`].
 pub(crate) fn derive<'a>(
     variant: &VariantOfInstance<'_, 'a, '_>,
     secrets: &mut KeptSecrets,
 ) -> Result<(Derived<'a>, Diagnostics), Diagnostics> {
-    let mut found = Diagnostics::default();
-    let counts = counts(variant, &mut found);
-    if found.has_errors() {
-        return Err(found);
-    }
-    let document = expanded(variant.document, variant.topology, &counts);
-    let topology = match counts.is_empty() {
-        true => Cow::Borrowed(variant.topology),
-        false => {
+    let ExpandedVariant { document, unevaluated, counts, is_changed } = expanded_variant(variant)?;
+    let topology = match is_changed {
+        false => Cow::Borrowed(variant.topology),
+        true => {
             let expanded = Topology::read(&document, &|_| false);
             Cow::Owned(hosted(expanded, variant.topology, &counts))
         }
@@ -124,7 +133,7 @@ pub(crate) fn derive<'a>(
         secret: Sensitivity::of(variant.written, variant.types, secrets.names().clone()),
         schemas: Schemas::new(variant.types),
         secrets,
-        found,
+        found: Diagnostics::default(),
     };
     let mut model = deriving.model();
     let outputs = deriving.computed_outputs();
@@ -133,17 +142,52 @@ pub(crate) fn derive<'a>(
         return Err(found);
     }
     hide(&mut model, secrets);
-    Ok((Derived { document, model, places, outputs, counts }, found))
+    Ok((Derived { document, unevaluated, model, places, outputs }, found))
+}
+
+/// Repeats counted nodes; in TOSCA 2.0 as substituting does.
+fn expanded_variant<'a>(
+    variant: &VariantOfInstance<'_, 'a, '_>,
+) -> Result<ExpandedVariant<'a>, Diagnostics> {
+    let topology = variant.topology;
+    if !v2_0::is_said_in(OutNode::root(variant.document)) {
+        let counts = counts(variant, &|node| node.count())?;
+        let [document, unevaluated] = [variant.document, variant.unevaluated]
+            .map(|document| expanded(document, topology, &counts));
+        let is_changed = !counts.is_empty();
+        return Ok(ExpandedVariant { document, unevaluated, counts, is_changed });
+    }
+    let inputs = given_inputs(variant).collect();
+    let documents = (variant.unevaluated.clone(), Some(variant.document.clone()));
+    let all = represented(documents.0, documents.1, &inputs, variant.types)?;
+    let is_open = |node: &TopologyNode| !all.nodes.is_counted(&node.name);
+    // A count that is known leads to nodes that are there now.
+    let mut counts = counts(variant, &|node| {
+        Some(&node.instance_count.as_ref().filter(|_| is_open(node))?.value)
+    })?;
+    let named = NamedParts::of(topology);
+    let counted = all.nodes.counted().filter_map(|(template, nodes)| {
+        let nodes = nodes.iter().map(|node| Arc::from(&**node));
+        Some((*named.nodes.get(&**template)?, nodes.collect()))
+    });
+    counts.counted = counted.collect();
+    let (unevaluated, is_changed) = (all.document, all.is_changed);
+    let document = all.evaluated.unwrap_or_else(|| unevaluated.clone());
+    Ok(ExpandedVariant { document, unevaluated, counts, is_changed })
 }
 
 /// Decides how many nodes each template has (item 8 of section 1.6 and statement D11 of
-/// `docs/plans.md`).
-fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> InstanceCounts {
+/// `docs/plans.md`), where `said` gives its count.
+fn counts(
+    variant: &VariantOfInstance<'_, '_, '_>,
+    said: &dyn Fn(&TopologyNode) -> Option<&Value>,
+) -> Result<InstanceCounts, Diagnostics> {
+    let mut found = Diagnostics::default();
     let topology = variant.topology;
     let mut counts = InstanceCounts::default();
     for id in topology.node_ids() {
         let node = topology.node(id);
-        let Some(said) = node.count() else { continue };
+        let Some(said) = said(node) else { continue };
         let place = node.instance_count.as_ref().map_or(node.span, |count| count.span);
         let count = match said {
             Value::Number(count) => count.as_int().and_then(|count| u64::try_from(count).ok()),
@@ -170,7 +214,7 @@ fn counts(variant: &VariantOfInstance<'_, '_, '_>, found: &mut Diagnostics) -> I
         counts.to_each = relations_to_each(variant);
         counts.inputs = given_inputs(variant).collect();
     }
-    counts
+    if found.has_errors() { Err(found) } else { Ok(counts) }
 }
 
 /// The relations that do not host, and whose requirement may lead to several nodes.

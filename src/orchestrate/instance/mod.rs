@@ -43,7 +43,7 @@ pub use apply::{
 pub(crate) use apply::{another_plan, check_lineage};
 pub(crate) use begin::{BegunInstance, random_name};
 pub use claim::DrawToken;
-pub(crate) use concrete::{NamedTemplates, Overlay, as_in_model, expanded, types_only};
+pub(crate) use concrete::{NamedTemplates, Overlay, as_in_model, types_only};
 pub(crate) use derive::{Derived, VariantOfInstance, derive};
 pub use difference::diff_models;
 pub use edit::ModelEdit;

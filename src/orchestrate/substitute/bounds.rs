@@ -1,20 +1,24 @@
 //! Refuses nodes to be substituted that have too few or too many relations. Once they are
 //! substituted nobody sees that: their types and relations are gone.
 
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
-use crate::orchestrate::fulfil::{assigned_count, capability_bound, fitting};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::orchestrate::fulfil::{
+    Allocations, assigned_count, capability_bound, capability_uses, fitting, in_base, is_more,
+};
 use crate::topology::{Topology, TopologyNode, TopologyRelation, type_named};
 use crate::tosca::mapping::CountBounds;
 use crate::tosca::requirement::{AssignedCount, bounds, times};
 use crate::tosca::{Directive, Family, RequirementDefinition, TypeId, Types};
 use cuvee_text::source::Span;
+use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 
 /// Checks the requirements of nodes to be substituted, and capabilities at either end of their
 /// relations.
 ///
 /// # Errors
-/// `too-many-relations` and `incompatible-requirement`.
+/// `too-many-relations`, `incompatible-requirement`, and `unfulfilled-requirement` where more of a
+/// capability is allocated than there is.
 pub(super) fn keep_bounds(
     topology: &Topology,
     types: &Types<'_>,
@@ -37,6 +41,7 @@ pub(super) fn keep_bounds(
         }
     }
     errors.0.extend(overused(topology, types));
+    errors.0.extend(overallocated(topology, types));
     if errors.has_errors() { Err(errors) } else { Ok(()) }
 }
 
@@ -98,6 +103,41 @@ fn overused(topology: &Topology, types: &Types<'_>) -> Vec<Diagnostic> {
         }
     }
     errors
+}
+
+/// The errors that relations together allocate more of a capability than there is (TOSCA 2.0,
+/// section 8.7.5). Optional ones may give way.
+fn overallocated(topology: &Topology, types: &Types<'_>) -> Vec<Diagnostic> {
+    let mut allocating =
+        topology.relations.iter().filter(|it| !it.allocation.is_empty()).peekable();
+    if allocating.peek().is_none() {
+        return Vec::new();
+    }
+    let uses = capability_uses(topology, types);
+    let allocations = Allocations::of(topology, types, &uses);
+    let lacks = |relation: &TopologyRelation| {
+        let (source, id) = (topology.node(relation.source), relation.target?);
+        let (target, kind) = (topology.node(id), kind_of(types, topology.node(id))?);
+        let capability = *fitting(types, relation, kind_of(types, source)?, kind).first()?;
+        let is_last = || {
+            let all = uses.allocating(id, capability).iter().map(|&id| topology.relation(id));
+            all.clone().all(|relation| assigned_count(relation).min > 0)
+                && all.last().is_some_and(|last| std::ptr::eq(last, relation))
+        };
+        let properties = relation.allocation.iter().map(|one| &*one.name);
+        let lacking = properties.filter(|_| is_last()).find(|property| {
+            let left = allocations.left(id, capability, property);
+            let left = left.and_then(|it| in_base(types, kind, (capability, property), &it));
+            left.is_some_and(|left| is_more(&Value::from(0), &left))
+        })?;
+        let message = format!(
+            "the requirement `{}` of `{}` is not fulfilled: more of `{lacking}` is allocated of the capability `{capability}` of `{}` than there is",
+            relation.name, source.name, target.name
+        );
+        let error = Diagnostic::error(Code::UnfulfilledRequirement, message).at(relation.span);
+        Some(error.rule(Rule::new(&TOSCA_2_0, "8.7.5")).help("allocate less, or raise its value"))
+    };
+    allocating.filter_map(lacks).collect()
 }
 
 /// The error that a capability is used more often than it can be.

@@ -8,6 +8,8 @@ use super::rewrite::WrittenIn;
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like, like_list, set, set_open};
+use crate::topology::Topology;
+use crate::topology::scope::TopologyScope;
 use crate::tosca::Types;
 use crate::tosca::requirement::bounds;
 use crate::tosca::substitution::MappedPart;
@@ -37,6 +39,9 @@ pub(super) struct Flattening<'f, 't, 'a> {
     pub(super) types: &'f Types<'t>,
     pub(super) chosen: &'f [ChosenCandidate<'f, 'a>],
     pub(super) uses: &'f UsedCapabilities,
+    /// What functions of the template ask, if those that lead through replaced nodes have their
+    /// values.
+    pub(super) graph: Option<(&'f Topology, &'f TopologyScope<'f, 't>)>,
     /// For each substituted node, by name, the position of its choice.
     pub(super) by_node: FxHashMap<&'f str, usize>,
     /// For each choice, the new names of its nodes.
@@ -59,11 +64,12 @@ pub(crate) struct FlattenedTemplate<'a> {
 ///
 /// # Errors
 /// `dangling-reference` if a name has no counterpart any more.
-pub(crate) fn flatten<'a>(
-    outer: &TemplateView<'a>,
-    types: &Types<'_>,
-    chosen: &[ChosenCandidate<'_, 'a>],
-    uses: &UsedCapabilities,
+pub(crate) fn flatten<'f, 't, 'a>(
+    outer: &'f TemplateView<'a>,
+    types: &'f Types<'t>,
+    chosen: &'f [ChosenCandidate<'f, 'a>],
+    uses: &'f UsedCapabilities,
+    graph: Option<(&'f Topology, &'f TopologyScope<'f, 't>)>,
 ) -> Result<FlattenedTemplate<'a>, Diagnostics> {
     let by_node = |(at, it): (usize, &ChosenCandidate<'_, 'a>)| (&*outer.nodes[it.node].name, at);
     let mut flattening = Flattening {
@@ -71,6 +77,7 @@ pub(crate) fn flatten<'a>(
         types,
         chosen,
         uses,
+        graph,
         by_node: chosen.iter().enumerate().map(by_node).collect(),
         names: new_names(outer, chosen),
         targets: vec![FxHashMap::default(); chosen.len()],
@@ -565,6 +572,32 @@ impl<'a> Flattening<'_, '_, 'a> {
                 self.found.borrow_mut().push(warning.at(key.span()));
             }
         }
+    }
+
+    /// Reports the call of an operation of a replaced node that is mapped to no workflow, unless all
+    /// nodes that replace it have that operation (TOSCA 2.0, section 15.6).
+    pub(super) fn unmapped_call(&self, chosen: usize, call: OutNode<'_, '_>) {
+        let Some(name) = call.text().or_else(|| call.get("operation")?.text()) else { return };
+        let (interface, operation) = name.rsplit_once('.').unwrap_or(("", &name));
+        let has_it = |node: &ViewedNode<'a>| {
+            let of_type = node.kind.map(|kind| &self.types.effective(kind).interfaces);
+            let defines = of_type.into_iter().flat_map(|all| all.values()).any(|part| {
+                let of_name = part.named.name == interface || interface.contains('.');
+                (of_name || interface.is_empty())
+                    && part.definition.operations.contains_key(operation)
+            });
+            defines || node.kind.is_none() || entry(&node.body, "interfaces").is_some()
+        };
+        if self.chosen[chosen].variant.view.nodes.iter().all(has_it) {
+            return;
+        }
+        let node = &self.outer.nodes[self.chosen[chosen].node].name;
+        let message = format!(
+            "the template for node \"{node}\" does not map its operation `{name}`, and not all of its nodes have such an operation"
+        );
+        let error = Diagnostic::error(Code::DanglingReference, message).at(call.span());
+        let help = "map it to a workflow under `interfaces` of the `substitution_mappings`";
+        self.found.borrow_mut().push(error.help(help));
     }
 
     /// The new names of the nodes of a substituting template, in their order.

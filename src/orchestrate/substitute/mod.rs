@@ -23,6 +23,7 @@ pub use explain::{
     ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
     SubstitutionExplanation, human,
 };
+pub(crate) use represent::represented;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
@@ -39,7 +40,7 @@ use cuvee_text::value::Value;
 use cuvee_text::yaml::{Out, OutNode};
 use flatten::{ChosenCandidate, flatten};
 use known::KnownChoices;
-use represent::{RepresentedNodes, represented};
+use represent::RepresentedNodes;
 use round::{Round, RoundChoice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -383,7 +384,9 @@ fn placed<'a>(
 ) -> Result<PlacedRound<'a>, Diagnostics> {
     let settings = round.settings;
     let RoundChoice { chosen, uses, .. } = choice;
-    let flat = flatten(round.view, settings.types, chosen, uses)?;
+    let graph = TopologyScope::of(round.values, settings.types);
+    let graph = Some((round.values, &graph));
+    let flat = flatten(round.view, settings.types, chosen, uses, graph)?;
     let open = ReadDocument::of(flat.document, None);
     overused(&open.values, chosen, &flat.names, settings)?;
     let own = represented(open.document.clone(), None, settings.inputs, settings.types)?;

@@ -6,11 +6,15 @@ use super::flatten::Flattening;
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{entries, items, key_name, like, like_list};
+use crate::topology::{NodeIndex, Topology, TopologyElement, TopologyNode};
+use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::function::Function;
+use crate::tosca::meant;
 use crate::tosca::substitution::MappedPart;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
+use rustc_hash::FxHashSet;
 
 /// How deep the defaults of inputs may refer to other inputs.
 const DEPTH: usize = 64;
@@ -70,9 +74,15 @@ impl<'a> Flattening<'_, '_, 'a> {
         let mut all = entries(out);
         if let [(key, operand)] = &*all
             && let Some(function) = self.outer.function(&key_name(key))
-            && let Some(called) = self.call(function, key, operand, at, depth)
         {
-            return Some(called);
+            let known = match (function, at) {
+                (Function::GetProperty, WrittenIn::Outer(here)) => self.known(out, operand, here),
+                _ => None,
+            };
+            let called = known.or_else(|| self.call(function, key, operand, at, depth));
+            if called.is_some() {
+                return called;
+            }
         }
         let mut is_changed = false;
         for (key, value) in &mut all {
@@ -113,6 +123,46 @@ impl<'a> Flattening<'_, '_, 'a> {
             ) => self.of_entity(function, key, operand, place, at, depth),
             _ => None,
         }
+    }
+
+    /// The value of a path of TOSCA 2.0 that leads through a replaced node, if it is known. Afterwards
+    /// it would lead elsewhere.
+    fn known(&self, call: &Out<'a>, path: &Out<'a>, here: Option<&str>) -> Option<Out<'a>> {
+        let (topology, graph) = self.graph.filter(|(topology, _)| topology.is_2_0)?;
+        let steps = items(path);
+        let words = steps.iter().filter_map(|step| OutNode::root(step).text());
+        let words: Vec<_> = words.map(|word| word.into_owned()).collect();
+        let relations = words.iter().filter(|word| **word == "RELATIONSHIP").count();
+        if relations == 0 && words.iter().all(|word| word != "CAPABILITY") {
+            return None;
+        }
+        let site = here.and_then(|here| topology.node_named(here));
+        let start = match &**words.first()? {
+            "SELF" => site?,
+            name => topology.node_named(name)?,
+        };
+        if !self.is_near(topology, start, relations) {
+            return None;
+        }
+        let site = site.map(TopologyElement::Node);
+        let mut evaluator = FunctionEvaluator::new(graph, EvaluatorState::default());
+        let value = evaluator.evaluate(OutNode::root(call).source()?, site).ok().flatten()?;
+        Some(Out::Value(meant::literal(value)))
+    }
+
+    /// Whether a path with this many relations may lead from a node to a replaced one.
+    fn is_near(&self, topology: &Topology, start: NodeIndex, relations: usize) -> bool {
+        let mut reached = FxHashSet::from_iter([start]);
+        let mut last = vec![start];
+        for _ in 0..relations {
+            let around = last.iter().flat_map(|&node| {
+                let TopologyNode { relations, incoming, .. } = topology.node(node);
+                let targets = relations.iter().filter_map(|&id| topology.relation(id).target);
+                targets.chain(incoming.iter().map(|&id| topology.relation(id).source))
+            });
+            last = around.filter(|&node| reached.insert(node)).collect();
+        }
+        reached.into_iter().any(|node| self.by_node.contains_key(&*topology.node(node).name))
     }
 
     /// The value of an input of a substituting template: that of a property of the replaced node,

@@ -346,8 +346,8 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         let (uses, _) = round.uses(&mut Diagnostics::default());
         let node = view.position(&facade.node.name)?;
         let (variant, fit) = (variant.clone(), fit.clone());
-        let flat =
-            flatten(&view, types, &[ChosenCandidate { node, template, variant, fit }], &uses);
+        let chosen = [ChosenCandidate { node, template, variant, fit }];
+        let flat = flatten(&view, types, &chosen, &uses, None);
         let flat = flat.ok()?;
         let own = represented(flat.document, None, self.settings.inputs, types).ok()?;
         let names = flat.names.first()?.values().flat_map(|name| own.nodes.of(name));

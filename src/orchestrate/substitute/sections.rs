@@ -3,7 +3,7 @@
 
 use super::flatten::Flattening;
 use super::rewrite::WrittenIn;
-use super::view::{entry, listed};
+use super::view::{entry, is_of_2_0, listed};
 use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, like_list, set};
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use std::borrow::Cow;
@@ -173,6 +173,9 @@ impl<'a> Flattening<'_, '_, 'a> {
                 continue;
             };
             let called = self.inlined(chosen, &step);
+            if called.is_none() && is_of_2_0(&self.outer.document) {
+                self.unmapped_calls(chosen, &step);
+            }
             let single = called.as_ref().and_then(|_| self.single(chosen));
             let count = if called.is_some() { 1 } else { targets.len() };
             let names: Vec<_> = (1..=count)
@@ -243,6 +246,13 @@ impl<'a> Flattening<'_, '_, 'a> {
             (owner, like(&activity, all))
         });
         like_list(activities, all.collect())
+    }
+
+    fn unmapped_calls(&self, chosen: usize, step: &Out<'a>) {
+        let activities = entry(step, "activities").map(|all| items(&all)).unwrap_or_default();
+        for call in activities.iter().filter_map(|activity| entry(activity, "call_operation")) {
+            self.unmapped_call(chosen, OutNode::root(&call));
+        }
     }
 
     /// The activities of a step in which calls of mapped operations of a node are replaced: the

@@ -568,10 +568,15 @@ impl RelationLinks {
     }
 
     /// Writes the links into a document.
-    pub(super) fn write<'a>(&self, document: &Out<'a>, known: &KnownInputs) -> Out<'a> {
+    pub(super) fn write<'a>(
+        &self,
+        document: &Out<'a>,
+        known: &KnownInputs,
+        types: &Types<'_>,
+    ) -> Out<'a> {
         let counts = NodeCounts { by_template: FxHashMap::default() };
         let found = RefCell::default();
-        let writer = Representing { counts: &counts, known, evaluates: false, found };
+        let writer = Representing { counts: &counts, known, types, evaluates: false, found };
         within_topology(document, &mut |section, value| {
             if section != "node_templates" {
                 return value.clone();
@@ -602,7 +607,7 @@ impl RelationLinks {
 
 impl RelationLink {
     /// The assignments in place of one.
-    fn items<'a>(&self, item: &Out<'a>, writer: &Representing<'_>) -> Vec<Out<'a>> {
+    fn items<'a>(&self, item: &Out<'a>, writer: &Representing<'_, '_>) -> Vec<Out<'a>> {
         let Some((_, body)) = entries(item).into_iter().next() else { return Vec::new() };
         match self {
             Self::Kept => vec![item.clone()],

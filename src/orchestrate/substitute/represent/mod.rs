@@ -15,8 +15,12 @@ mod sections;
 use super::view::{entry, is_of_2_0, key_span};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::orchestrate::representation;
-use crate::orchestrate::tree::{MapEntries, entries, key_name, like, within_topology};
-use crate::tosca::Types;
+use crate::orchestrate::tree::{
+    MapEntries, entries, key_name, like, rebuilt, set, within_topology,
+};
+use crate::topology::{Spanned, type_named};
+use crate::tosca::types::Parts;
+use crate::tosca::{Family, PropertyDefinition, Types, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Out, OutKey, OutNode};
@@ -28,7 +32,7 @@ use std::cell::RefCell;
 const REPRESENTATIONS: u64 = 100_000;
 
 /// A document in which no node template stands for several nodes, as far as counts are known.
-pub(super) struct RepresentedDocument<'a> {
+pub(crate) struct RepresentedDocument<'a> {
     pub document: Out<'a>,
     /// The document with the values of functions, if there is one.
     pub evaluated: Option<Out<'a>>,
@@ -39,11 +43,21 @@ pub(super) struct RepresentedDocument<'a> {
 
 /// The nodes that each template with a count stands for.
 #[derive(Default)]
-pub(super) struct RepresentedNodes {
+pub(crate) struct RepresentedNodes {
     by_template: FxHashMap<String, Vec<String>>,
 }
 
 impl RepresentedNodes {
+    /// The nodes of each template that has a count.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = (&String, &[String])> {
+        self.by_template.iter().map(|(template, nodes)| (template, &**nodes))
+    }
+
+    /// Whether a template has a count.
+    pub(crate) fn is_counted(&self, template: &str) -> bool {
+        self.by_template.contains_key(template)
+    }
+
     /// The nodes that a template stands for: one of its own name, if it has no count.
     pub(super) fn of<'n>(&'n self, template: &'n String) -> impl Iterator<Item = &'n String> {
         let nodes = self.by_template.get(template).map(Vec::as_slice);
@@ -57,9 +71,10 @@ struct NodeCounts {
 }
 
 /// The making of representations.
-struct Representing<'r> {
+struct Representing<'r, 't> {
     counts: &'r NodeCounts,
     known: &'r KnownInputs,
+    types: &'r Types<'t>,
     /// Whether functions are replaced by their values where indices decide these.
     evaluates: bool,
     found: RefCell<Diagnostics>,
@@ -68,9 +83,10 @@ struct Representing<'r> {
 /// Makes the representations of a document. `inputs` are the given values of topology inputs.
 ///
 /// # Errors
-/// `invalid-value` for counts that are none, `dangling-reference` for paths to nodes that do not
-/// exist, and `unfulfilled-requirement` for requirements that get no target.
-pub(super) fn represented<'a>(
+/// `invalid-value` for counts that are none, `duplicate` for nodes of one name,
+/// `dangling-reference` for paths to nodes that do not exist, and `unfulfilled-requirement` for
+/// requirements that get no target.
+pub(crate) fn represented<'a>(
     document: Out<'a>,
     evaluated: Option<Out<'a>>,
     inputs: &FxHashMap<String, Value>,
@@ -84,14 +100,17 @@ pub(super) fn represented<'a>(
     let section = |name: &str| entry(&entry(judged, "topology_template")?, name);
     let declared = section("inputs");
     let known = KnownInputs::of(declared.as_ref().map(OutNode::root), inputs);
-    let templates = section("node_templates").map(|all| uncopied(&all)).unwrap_or_default();
+    let section = section("node_templates");
+    let has_copies = section.iter().flat_map(entries).any(|(_, body)| is_copy(&body));
+    let templates = section.map(|all| uncopied(&all)).unwrap_or_default();
     let counts = NodeCounts::of(&templates, &known)?;
+    let repeats = !counts.by_template.is_empty() || has_copies;
     let repeated = |document: Out<'a>, evaluates: bool| {
-        if counts.by_template.is_empty() {
+        if !repeats {
             return Ok(document);
         }
         let found = RefCell::default();
-        let representing = Representing { counts: &counts, known: &known, evaluates, found };
+        let representing = Representing { counts: &counts, known: &known, types, evaluates, found };
         let document = representing.document(&document);
         let found = representing.found.into_inner();
         // The same errors are found in both documents.
@@ -104,11 +123,12 @@ pub(super) fn represented<'a>(
         true => None,
         false => Some(link::links(judged, &counts, &known, types)?).filter(|it| !it.is_empty()),
     };
-    let is_changed = !counts.by_template.is_empty() || links.is_some();
+    let is_changed = repeats || links.is_some();
     let (document, evaluated) = match links {
         None => (document, evaluated),
         Some(links) => {
-            (links.write(&document, &known), evaluated.map(|it| links.write(&it, &known)))
+            let write = |document: &Out<'a>| links.write(document, &known, types);
+            (write(&document), evaluated.as_ref().map(write))
         }
     };
     Ok(RepresentedDocument { document, evaluated, nodes: counts.names(), is_changed })
@@ -150,7 +170,29 @@ impl NodeCounts {
                 }
             }
         }
-        if errors.has_errors() { Err(errors) } else { Ok(Self { by_template }) }
+        let counts = Self { by_template };
+        errors.0.extend(counts.equal_names(templates));
+        if errors.has_errors() { Err(errors) } else { Ok(counts) }
+    }
+
+    /// Reports node templates that have the name of a node of another one.
+    fn equal_names(&self, templates: &MapEntries<'_>) -> Vec<Diagnostic> {
+        let by_name: FxHashMap<_, _> =
+            templates.iter().map(|(key, _)| (key_name(key).into_owned(), key_span(key))).collect();
+        let error = |(key, _): &(OutKey<'_>, Out<'_>)| {
+            let name = key_name(key);
+            let (template, index) = name.rsplit_once('@')?;
+            let is_node = index.parse().is_ok_and(|index: u64| {
+                representation(template, index) == *name && self.get(template) > Some(index)
+            });
+            let first = by_name.get(template).filter(|_| is_node)?;
+            let message =
+                format!("`{name}` is the name of a node of the template `{template}`, too");
+            let error = Diagnostic::error(Code::Duplicate, message).at(key_span(key));
+            let error = error.label(*first, "this is the template with a `count`");
+            Some(error.help("give one of them another name"))
+        };
+        templates.iter().filter_map(error).collect()
     }
 
     /// How many nodes a template stands for, if it says so.
@@ -181,8 +223,11 @@ fn invalid(message: String, place: Span) -> Diagnostic {
     error.rule(Rule::new(&TOSCA_2_0, "14.1"))
 }
 
-/// The node templates. A copy of a template that stands for several nodes, or that does so itself,
-/// has what it copies: there the index is that of the copy.
+fn is_copy(body: &Out<'_>) -> bool {
+    entry(body, "copy").is_some()
+}
+
+/// The node templates. A copy has what it copies, except for the keynames that it has itself.
 fn uncopied<'a>(section: &Out<'a>) -> MapEntries<'a> {
     let all = entries(section);
     let by_name: FxHashMap<String, Out<'a>> =
@@ -191,24 +236,23 @@ fn uncopied<'a>(section: &Out<'a>) -> MapEntries<'a> {
         let copied =
             entry(&body, "copy").and_then(|it| Some(OutNode::root(&it).text()?.into_owned()));
         let Some(copied) = copied.and_then(|name| by_name.get(&name)) else { return (key, body) };
-        let is_counted = |body: &Out<'a>| entry(body, "instance_count").is_some();
-        if !is_counted(&body) && !is_counted(copied) {
-            return (key, body);
-        }
         let mut own = entries(&body);
         own.retain(|(key, _)| key_name(key) != "copy");
-        for (key, value) in entries(copied) {
-            let name = key_name(&key);
-            if name != "copy" && own.iter().all(|(key, _)| key_name(key) != name) {
-                own.push((key, value));
-            }
-        }
-        (key, like(&body, own))
+        let is_own = |key: &OutKey<'a>, own: &MapEntries<'a>| {
+            own.iter().any(|(own, _)| key_name(own) == key_name(key))
+        };
+        let of_copied = entries(copied).into_iter();
+        let mut new: MapEntries<'a> =
+            of_copied.filter(|(key, _)| key_name(key) != "copy" && !is_own(key, &own)).collect();
+        // The type comes first, as it does in most templates.
+        let type_name = new.iter().position(|(key, _)| key_name(key) == "type");
+        let type_name = type_name.map(|at| new.remove(at));
+        (key, like(&body, type_name.into_iter().chain(own).chain(new).collect()))
     };
     all.into_iter().map(of).collect()
 }
 
-impl Representing<'_> {
+impl Representing<'_, '_> {
     fn document<'a>(&self, document: &Out<'a>) -> Out<'a> {
         within_topology(document, &mut |section, value| match section {
             "node_templates" => self.nodes(value),
@@ -217,8 +261,24 @@ impl Representing<'_> {
             "workflows" => self.workflows(value),
             "substitution_mappings" => self.mappings(value),
             "inputs" => value.clone(),
+            "outputs" => {
+                self.without_index(value);
+                self.value(value, Indices::default())
+            }
             _ => self.value(value, Indices::default()),
         })
+    }
+
+    /// Reports outputs that ask for the index of a node, which they are not in.
+    fn without_index(&self, outputs: &Out<'_>) {
+        for (key, output) in entries(outputs) {
+            if asks_index(&OutNode::root(&output).to_value()) {
+                let message = "`$node_index` has a meaning in a node only";
+                let error = Diagnostic::error(Code::InvalidFunction, message).at(key_span(&key));
+                let error = error.rule(Rule::new(&TOSCA_2_0, "10.2.1.6"));
+                self.found.borrow_mut().push(error);
+            }
+        }
     }
 
     fn nodes<'a>(&self, section: &Out<'a>) -> Out<'a> {
@@ -231,6 +291,7 @@ impl Representing<'_> {
             };
             let mut body_entries = entries(&body);
             body_entries.retain(|(key, _)| key_name(key) != "instance_count");
+            self.add_defaults(&mut body_entries);
             let body = like(&body, body_entries);
             for index in 0..count {
                 let new = representation(&name, index);
@@ -245,5 +306,73 @@ impl Representing<'_> {
             }
         }
         like(section, all)
+    }
+
+    /// Adds the values of the types of a node that ask for its index: in the result, types do not
+    /// know it.
+    fn add_defaults(&self, body: &mut MapEntries<'_>) {
+        let kind = body.iter().find(|(key, _)| key_name(key) == "type");
+        let kind = kind.map(|(_, kind)| OutNode::root(kind)).and_then(|kind| {
+            let name = Spanned { value: kind.text()?.into_owned(), span: kind.span() };
+            type_named(self.types, Family::Node, &name)
+        });
+        let Some(kind) = kind.map(|kind| self.types.effective(kind)) else { return };
+        for (keyname, defined) in
+            [("properties", &kind.properties), ("attributes", &kind.attributes)]
+        {
+            add_indexed(body, keyname, defined);
+        }
+        let capabilities = kind.capabilities.iter().map(|(name, part)| (name, &part.definition));
+        let indexed = capabilities.filter(|(_, it)| {
+            [&it.properties, &it.attributes].iter().any(|all| indexed(all).next().is_some())
+        });
+        for (name, definition) in indexed {
+            set(body, "capabilities", |all| {
+                let mut capabilities = all.map(entries).unwrap_or_default();
+                set(&mut capabilities, name, |old| {
+                    let mut parts = old.map(entries).unwrap_or_default();
+                    add_indexed(&mut parts, "properties", &definition.properties);
+                    add_indexed(&mut parts, "attributes", &definition.attributes);
+                    Some(rebuilt(old, parts))
+                });
+                Some(rebuilt(all, capabilities))
+            });
+        }
+    }
+}
+
+/// The values of a type that ask for the index of a node, by their names.
+fn indexed<'d>(
+    defined: &'d Parts<'_, PropertyDefinition<'_>>,
+) -> impl Iterator<Item = (&'d str, Value)> {
+    defined.iter().filter_map(|(name, part)| {
+        let value = part.definition.value.or(part.definition.default)?.to_value();
+        asks_index(&value).then_some((*name, value))
+    })
+}
+
+fn asks_index(value: &Value) -> bool {
+    match value {
+        Value::String(text) => v2_0::function_name(text) == Some("node_index"),
+        Value::List(items) => items.iter().any(asks_index),
+        Value::Map(entries) => entries.iter().any(|(key, value)| {
+            v2_0::function_name(key) == Some("node_index") || asks_index(value)
+        }),
+        _ => false,
+    }
+}
+
+/// Adds those values of a type that ask for the index of a node and are not assigned.
+fn add_indexed(
+    body: &mut MapEntries<'_>,
+    keyname: &str,
+    defined: &Parts<'_, PropertyDefinition<'_>>,
+) {
+    for (name, value) in indexed(defined) {
+        set(body, keyname, |all| {
+            let mut assigned = all.map(entries).unwrap_or_default();
+            set(&mut assigned, name, |old| Some(old.cloned().unwrap_or(Out::Value(value))));
+            Some(rebuilt(all, assigned))
+        });
     }
 }

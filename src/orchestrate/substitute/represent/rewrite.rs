@@ -24,7 +24,7 @@ enum PathStart {
     All,
 }
 
-impl Representing<'_> {
+impl Representing<'_, '_> {
     /// A value, rewritten for its new place.
     pub(super) fn value<'a>(&self, out: &Out<'a>, at: Indices) -> Out<'a> {
         self.changed(out, at).unwrap_or_else(|| out.clone())

@@ -21,7 +21,7 @@ fn name<'a>(name: String) -> Out<'a> {
     Out::String(name.into())
 }
 
-impl Representing<'_> {
+impl Representing<'_, '_> {
     pub(super) fn groups<'a>(&self, section: &Out<'a>) -> Out<'a> {
         self.each(section, "members")
     }

@@ -148,7 +148,10 @@ impl<'m> ModelFunctions<'m, '_> {
             ));
         }
         if let Some((name, arguments)) = called_2_0(node) {
-            return self.call_2_0(node, name, arguments, depth);
+            return self.call_2_0(node, name, arguments, depth).map_err(|mut error| {
+                v2_0::cite(&mut error);
+                error
+            });
         }
         let Some(call) = Call::read(node) else {
             return match node.kind() {
@@ -176,6 +179,23 @@ impl<'m> ModelFunctions<'m, '_> {
         arguments: Option<Node<'_>>,
         depth: usize,
     ) -> Result<Value, Diagnostic> {
+        let given: Vec<_> = arguments.into_iter().flat_map(Node::items).collect();
+        let path = match Function::named(name) {
+            Some(function @ (Function::GetProperty | Function::GetAttribute)) => {
+                given.split_first().map(|(entity, path)| (function, *entity, path))
+            }
+            _ => None,
+        };
+        // What version 1.3 has no words for begins with nodes of one template.
+        let is_among = |&(_, entity, rest): &(_, Node<'_>, &[Node<'_>])| {
+            rest.first().is_some_and(|step| path::node_index(*step).is_some())
+                || self
+                    .meant(Name { text: entity.text().unwrap_or_default(), at: entity })
+                    .is_none()
+        };
+        if let Some((function, entity, rest)) = path.filter(is_among) {
+            return self.along(function, entity, rest);
+        }
         if let Some(call) = Call::of_2_0(node) {
             return self.call(&call, depth);
         }
@@ -186,12 +206,8 @@ impl<'m> ModelFunctions<'m, '_> {
             }
             _ => {}
         }
-        let given: Vec<_> = arguments.into_iter().flat_map(Node::items).collect();
-        if let Some(function @ (Function::GetProperty | Function::GetAttribute)) =
-            Function::named(name)
-            && let Some((entity, path)) = given.split_first()
-        {
-            return self.along(function, *entity, path);
+        if let Some((function, entity, rest)) = path {
+            return self.along(function, entity, rest);
         }
         let unknown = || {
             let message = format!("an instance does not know the value of this call of `${name}`");

@@ -1,8 +1,8 @@
 //! Follows the paths of TOSCA 2.0 (section 10.3) that version 1.3 does not have through a model.
 
-use super::{ModelFunctions, Wanted};
+use super::{ModelFunctions, Wanted, whole};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::orchestrate::instance::model::RelationInstance;
+use crate::orchestrate::instance::model::{NodeInstance, RelationInstance};
 use crate::orchestrate::instance::query::place::{
     ModelEntity, ModelPlace, PlaceContent, relation_place,
 };
@@ -10,6 +10,21 @@ use crate::tosca::function::{Function, Name};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Scalar};
 use std::sync::Arc;
+
+/// Which nodes of a template a path begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NodeChoice {
+    One(i64),
+    All,
+}
+
+/// The nodes that a step behind the name of a template chooses.
+pub(super) fn node_index(step: Node<'_>) -> Option<NodeChoice> {
+    match step.scalar() {
+        Some(Scalar::Int(index)) => Some(NodeChoice::One(index)),
+        _ => (step.as_str() == Some("ALL")).then_some(NodeChoice::All),
+    }
+}
 
 /// What a step of a path leads to: places, the rest of the path, and whether it asks for all.
 type NextPlaces<'m, 'n> = (Vec<ModelPlace<'m>>, &'n [Node<'n>], bool);
@@ -32,24 +47,22 @@ impl<'m> ModelFunctions<'m, '_> {
         first: Node<'n>,
         mut rest: &'n [Node<'n>],
     ) -> Result<Value, Diagnostic> {
-        let mut entity = first.text().unwrap_or_default().to_owned();
-        if let [index, behind @ ..] = rest
-            && let Some(Scalar::Int(index)) = index.scalar()
-        {
-            // A node that is the only one of its template has no index.
-            let counted = format!("{entity}@{index}");
-            if index != 0 || self.node(&counted).is_some() {
-                entity = counted;
-            }
-            rest = behind;
+        let text = first.text().unwrap_or_default();
+        let entity = Name { text, at: first };
+        let index = rest.first().and_then(|step| node_index(*step));
+        if index.is_some() {
+            rest = rest.get(1..).unwrap_or_default();
         }
-        let entity = Name { text: &entity, at: first };
-        let start = self.meant(entity).map(|meant| super::whole(meant, ""));
-        let mut places: Vec<_> = start.into_iter().collect();
+        let mut places = self.beginnings(entity, index.unwrap_or(NodeChoice::One(0)));
         if places.is_empty() {
+            let named = match index {
+                Some(NodeChoice::One(index)) => format!("{text}@{index}"),
+                _ => text.to_owned(),
+            };
+            let entity = Name { text: &named, at: first };
             return Err(self.no_entity(&Wanted { function, entity, path: rest }));
         }
-        let mut is_list = false;
+        let mut is_list = index == Some(NodeChoice::All);
         while let Some((next, behind, all)) = self.step(&places, rest)? {
             (places, rest, is_list) = (next, behind, is_list || all);
         }
@@ -59,6 +72,25 @@ impl<'m> ModelFunctions<'m, '_> {
         };
         let values = places.iter().map(value).collect::<Result<Vec<_>, _>>()?;
         Ok(if is_list { values.into() } else { values.into_iter().next().unwrap_or(Value::Null) })
+    }
+
+    /// The nodes of a template that a path begins with, or the one entity that the name means.
+    fn beginnings(&self, entity: Name<'_>, choice: NodeChoice) -> Vec<ModelPlace<'m>> {
+        if let Some(meant) = self.meant(entity) {
+            // A node that is the only one of its template has no index.
+            let is_chosen = matches!(choice, NodeChoice::All | NodeChoice::One(0));
+            return is_chosen.then(|| whole(meant, "")).into_iter().collect();
+        }
+        let nodes = self.walk.model.nodes.iter();
+        let mut nodes: Vec<_> =
+            nodes.filter(|(_, node)| node.template.as_deref() == Some(entity.text)).collect();
+        nodes.sort_by_key(|(_, node)| node.index);
+        let is_chosen = |node: &NodeInstance| match choice {
+            NodeChoice::All => true,
+            NodeChoice::One(index) => node.index.map_or(0, i64::from) == index,
+        };
+        let chosen = nodes.into_iter().filter(|(_, node)| is_chosen(node));
+        chosen.map(|(id, node)| whole(ModelEntity::Node(id, node), "")).collect()
     }
 
     /// Takes the next step from each place; nothing if the path has no more words.
