@@ -8,8 +8,8 @@ use super::{
 use crate::tosca::evaluate::{FunctionScope, ScopeInput, ScopeValue};
 use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
-use crate::tosca::types::schemas::units;
-use crate::tosca::value::{PropertyDefinition, UnitSize};
+use crate::tosca::types::schemas::{Schemas, units};
+use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize};
 use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -129,6 +129,10 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
         units(self.types, definition)
     }
 
+    fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType> {
+        TextType::of_part(schema, path, &Schemas::new(self.types))
+    }
+
     fn requirement(&self, relation: TopologyElement) -> (&'t str, Option<&'t str>) {
         let Some(relation) = relation_of(relation) else { return ("", None) };
         let relation = self.topology.relation(relation);
@@ -148,6 +152,7 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
             name: &input.name,
             span: input.span,
             is_required: input.required.as_ref().is_none_or(|it| it.value != Value::Bool(false)),
+            schema: input.type_name.as_ref().map(|kind| Schema::of(&kind.value)),
             value: value.map(|value| ScopeValue::Known(value.value.clone())),
         })
     }

@@ -3,16 +3,15 @@
 use super::function::function_in;
 use super::shape::{CAPABILITY_FILTER, FILTER};
 use super::v2_0;
-use super::v2_0::function::evaluate;
+use super::v2_0::function::{FormedValue, PlainText, evaluate};
 use super::value::{
-    Clause, DataTypes, Datum, Operator, PropertyDefinition, Schema, Undecided, UndecidedReason,
-    UnitSize, check_value, fulfils_clause, function, in_base_unit,
+    Clause, DataTypes, Datum, Operator, PropertyDefinition, Schema, TextType, Undecided,
+    UndecidedReason, check_value, fulfils_clause, function, is_unsupported,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind};
-use std::cell::RefCell;
 
 /// A node filter as the template has it.
 #[derive(Default)]
@@ -407,8 +406,8 @@ pub(crate) trait FilterSubject<'c> {
     fn data_types(&self) -> &dyn DataTypes<'c>;
 
     /// The value of a function of TOSCA 2.0 that asks for more than a property of the node or of one
-    /// of its capabilities, with the units of that value.
-    fn asked(&self, function: &str, path: Node<'_>) -> Option<(Value, Vec<UnitSize>)>;
+    /// of its capabilities, with what its type makes of texts.
+    fn asked(&self, function: &str, path: Node<'_>) -> Option<FormedValue<TextType>>;
 }
 
 impl FilterVerdict {
@@ -456,23 +455,15 @@ impl NodeFilter<'_> {
 
 /// Whether the expression of a filter holds for a node.
 fn expression_verdict(node: Node<'_>, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
-    let units: RefCell<Vec<UnitSize>> = RefCell::default();
     let query = |name: &str, path: Option<Node<'_>>| {
         let path = path?;
         let own = || filtered_property(path, subject).filter(|_| name == "get_property");
-        let (value, own_units) = own().or_else(|| subject.asked(name, path))?;
-        units.borrow_mut().extend(own_units);
-        function_in(&value).is_none().then_some(value)
+        let found = own().or_else(|| subject.asked(name, path));
+        found.filter(|(value, _)| function_in(value).is_none())
     };
     let reason = |message: String| FilterReason { message, at: node.span() };
     let name = v2_0::called(node).map_or("it", |(name, _)| name);
-    let mut value = evaluate(node, &query, &|value| value);
-    let known = units.take();
-    if !known.is_empty() {
-        // Scalars are compared in the base unit of what they are compared with.
-        value = evaluate(node, &query, &|value| in_base_unit(value, &known));
-    }
-    match value {
+    match evaluate(node, &query, &PlainText) {
         Ok(Some(Value::Bool(true))) => FilterVerdict::Holds,
         Ok(Some(Value::Bool(_))) => {
             FilterVerdict::Fails(reason(format!("`${name}` is false for it")))
@@ -481,15 +472,17 @@ fn expression_verdict(node: Node<'_>, subject: &dyn FilterSubject<'_>) -> Filter
             FilterVerdict::Fails(reason(format!("`${name}` is neither true nor false for it")))
         }
         Ok(None) => FilterVerdict::Undecided(reason(unknown_result(name))),
+        Err(why) if is_unsupported(&why) => FilterVerdict::Undecided(reason(why)),
         Err(why) => FilterVerdict::Fails(reason(format!("`${name}` has no value for it: {why}"))),
     }
 }
 
-/// The value of a property of the node or of one of its capabilities, with the units of its type.
+/// The value of a property of the node or of one of its capabilities, with what its type makes of
+/// texts.
 fn filtered_property(
     path: Node<'_>,
     subject: &dyn FilterSubject<'_>,
-) -> Option<(Value, Vec<UnitSize>)> {
+) -> Option<FormedValue<TextType>> {
     let (key, name) = filtered_path(path)?;
     let capability = key.map(|key| subject.capabilities(key));
     let capability = match &capability {
@@ -502,9 +495,9 @@ fn filtered_property(
                 Some(value) => value.to_value(),
                 None => definition.default.map(Node::to_value)?,
             };
-            Some((value, subject.data_types().units(definition)))
+            Some((value, TextType::of_part(&definition.schema, &[], subject.data_types())))
         }
-        FilteredProperty::Untyped(value) => Some((value.clone(), Vec::new())),
+        FilteredProperty::Untyped(value) => Some((value.clone(), None)),
         FilteredProperty::Missing | FilteredProperty::Unknown => None,
     }
 }

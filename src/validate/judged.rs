@@ -6,11 +6,10 @@ use super::filter::FilteredNode;
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::EffectiveCapability;
 use crate::tosca::filter::{FilterSubject, FilterVerdict, FilteredProperty, NodeFilter};
-use crate::tosca::types::schemas::units;
-use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, UnitSize};
+use crate::tosca::v2_0::function::FormedValue;
+use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, TextType};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::PropertyValue;
-use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind};
 use std::cell::RefCell;
 
@@ -147,7 +146,7 @@ impl<'c> FilterSubject<'c> for JudgedNode<'_, 'c, '_> {
         &self.checker.schemas
     }
 
-    fn asked(&self, function: &str, path: Node<'_>) -> Option<(Value, Vec<UnitSize>)> {
+    fn asked(&self, function: &str, path: Node<'_>) -> Option<FormedValue<TextType>> {
         let steps: Vec<_> = path.items().collect();
         let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
         let [own, kind, name] = &*steps else { return None };
@@ -157,7 +156,8 @@ impl<'c> FilterSubject<'c> for JudgedNode<'_, 'c, '_> {
         }
         match self.property(Some(self.capability?), name.text()?) {
             FilteredProperty::Defined(definition, value) => {
-                Some((value?.to_value(), units(self.checker.types, definition)))
+                let form = TextType::of_part(&definition.schema, &[], self.data_types());
+                Some((value?.to_value(), form))
             }
             _ => None,
         }

@@ -4,12 +4,18 @@ use super::assignment::Typed;
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::TypeId;
-use crate::tosca::value::{PropertyDefinition, PropertyRule, RuleDemand, check_assignment};
-use crate::variability::graph::ElementId;
+use crate::tosca::v2_0::function::{FormedValue, PlainText, constant};
+use crate::tosca::value::{
+    PropertyDefinition, PropertyRule, RuleDemand, TextType, check_assignment,
+    check_assignment_asking,
+};
+use crate::variability::element::ElementKind;
+use crate::variability::graph::{ElementId, NodeId};
 use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{self, Limits};
+use cuvee_text::yaml::{self, Limits, Node};
+use std::cell::RefCell;
 
 impl<'c> Checker<'c, '_> {
     /// Checks the properties of an element against one of its types, while all of `of_type` are
@@ -121,7 +127,13 @@ impl<'c> Checker<'c, '_> {
         };
         match self.graph.properties[element.slot as usize].property.value {
             PropertyValue::Value(value) => {
-                let mut found = check_assignment(value, definition, &self.schemas);
+                let also = RefCell::new(Vec::new());
+                let ask = |function: &str, path: Option<Node<'_>>| {
+                    let known = self.own_value((id, definitions), function, path?)?;
+                    also.borrow_mut().extend(known.1);
+                    Some(known.0)
+                };
+                let mut found = check_assignment_asking(value, definition, &self.schemas, &ask);
                 for wrong in &mut found.diagnostics {
                     if wrong.code == Code::InvalidValue && wrong.help.is_none() {
                         let (property, owner) =
@@ -133,7 +145,8 @@ impl<'c> Checker<'c, '_> {
                         );
                     }
                 }
-                self.report_values(when, found)
+                let when = [when, &also.borrow()[..]].concat();
+                self.report_values(&when, found)
             }
             PropertyValue::Expression(expression) => {
                 // The value of an expression is only known within a variant.
@@ -149,6 +162,30 @@ impl<'c> Checker<'c, '_> {
                 }
             }
         }
+    }
+
+    /// The value that a node has of a property beside another one, where it is the same in all
+    /// variants that have it, and the elements without which it is another one.
+    fn own_value(
+        &self,
+        (id, definitions): (ElementId, &[&PropertyDefinition<'c>]),
+        function: &str,
+        path: Node<'_>,
+    ) -> Option<(FormedValue<TextType>, Vec<ElementId>)> {
+        let owner = self.graph.element(self.graph.element(id).container?);
+        let mut steps = path.items();
+        let (own, name, None) = (steps.next()?, steps.next()?.as_str()?, steps.next()) else {
+            return None;
+        };
+        let is_own = function == "get_property" && own.as_str() == Some("SELF");
+        if !is_own || owner.kind != ElementKind::Node {
+            return None;
+        }
+        let found = self.needed(NodeId(owner.slot), name)?;
+        let value = constant(found.value, &PlainText).ok()??;
+        let definition = definitions.iter().find(|definition| definition.named.name == name)?;
+        let form = TextType::of_part(&definition.schema, &[], &self.schemas);
+        Some(((value, form), found.when))
     }
 
     /// Checks a computed value as if it were written at the place of its expression.

@@ -7,7 +7,7 @@ use super::uses::CapabilityUses;
 use crate::topology::{NodeIndex, Topology, TopologyRelation};
 use crate::tosca::evaluate::left;
 use crate::tosca::types::schemas::units;
-use crate::tosca::v2_0::function::BuiltIn;
+use crate::tosca::v2_0::function::{BuiltIn, PlainText};
 use crate::tosca::value::in_base_unit;
 use crate::tosca::{PropertyDefinition, TypeId, Types};
 use cuvee_text::value::Value;
@@ -138,7 +138,8 @@ pub(crate) fn lacking(
 /// Whether an amount is greater than another one of the same unit.
 pub(crate) fn is_more(amount: &Value, than: &Value) -> bool {
     let greater = BuiltIn::named("greater_than").and_then(|function| function.value);
-    let found = greater.and_then(|greater| greater(&[amount.clone(), than.clone()]).ok()?);
+    let found =
+        greater.and_then(|greater| greater(&[amount.clone(), than.clone()], &PlainText).ok()?);
     found == Some(Value::Bool(true))
 }
 

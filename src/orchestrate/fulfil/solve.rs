@@ -15,7 +15,7 @@ use super::slots::{OpenDemands, SlotDemand};
 use super::targets::{DemandOptions, FulfilOption, FulfilTargets};
 use crate::topology::NodeIndex;
 use crate::tosca::PermittedEnds;
-use crate::tosca::v2_0::function::BuiltIn;
+use crate::tosca::v2_0::function::{BuiltIn, PlainText};
 use cuvee_sat::formula::{Atom, Lit, OriginId};
 use cuvee_sat::solve::{
     BoundedClauses, Limit, Objective, Problem, Solution, SolverSettings, Unsolved, solve,
@@ -163,7 +163,7 @@ impl Room {
 }
 
 fn sum(amounts: &[Value]) -> Option<Value> {
-    BuiltIn::named("sum")?.value?(amounts).ok()?
+    BuiltIn::named("sum")?.value?(amounts, &PlainText).ok()?
 }
 
 /// Finds the best solution.

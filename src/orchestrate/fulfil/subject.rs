@@ -5,21 +5,21 @@ use crate::topology::scope::TopologyScope;
 use crate::topology::{AssignedValue, NodeIndex, TopologyElement, TopologyNode};
 use crate::tosca::evaluate::{EvaluatorState, FilterSite, FilteredRelation, FunctionEvaluator};
 use crate::tosca::filter::{FilterSubject, FilteredProperty, filtered_path};
-use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, UnitSize};
+use crate::tosca::v2_0::function::FormedValue;
+use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, TextType};
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use cuvee_text::source::FileId;
-use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 
 /// What paths in filters of TOSCA 2.0 lead through.
 pub(crate) trait FilterGraph {
-    /// The value of a function, with its units; `None` where it is not known.
+    /// The value of a function, with what its type makes of texts; `None` where it is not known.
     fn asked(
         &self,
         function: &str,
         path: Node<'_>,
         site: FilterSite<'_, TopologyElement>,
-    ) -> Option<(Value, Vec<UnitSize>)>;
+    ) -> Option<FormedValue<TextType>>;
 }
 
 /// A topology as it is before anything is chosen: relations without a target are not there.
@@ -29,7 +29,7 @@ impl FilterGraph for TopologyScope<'_, '_> {
         function: &str,
         path: Node<'_>,
         site: FilterSite<'_, TopologyElement>,
-    ) -> Option<(Value, Vec<UnitSize>)> {
+    ) -> Option<FormedValue<TextType>> {
         let mut evaluator = FunctionEvaluator::new(self, EvaluatorState::without_open());
         // Errors in the path are reported where the filter is checked.
         evaluator.in_filter(function, path, site).ok()?
@@ -119,7 +119,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
         function: &str,
         path: Node<'_>,
         relation: Option<FilteredRelation<'_, NodeIndex>>,
-    ) -> Option<(Value, Vec<UnitSize>)> {
+    ) -> Option<FormedValue<TextType>> {
         match &self.place {
             SubjectPlace::Graph(GraphNode { graph, node }) => {
                 let relation = relation.map(|it| FilteredRelation {
@@ -143,7 +143,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
         function: &str,
         path: Node<'_>,
         relation: Option<FilteredRelation<'_, NodeIndex>>,
-    ) -> Option<(Value, Vec<UnitSize>)> {
+    ) -> Option<FormedValue<TextType>> {
         let steps: Vec<_> = path.items().collect();
         let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
         let required = relation.and_then(|relation| relation.capability);
@@ -164,11 +164,13 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
             "available_allocation" => value_of(&stored.available, name).or_else(own)?,
             _ => return None,
         };
-        let units = match self.property(Some(capability), name) {
-            FilteredProperty::Defined(definition, _) => self.schemas.units(definition),
-            _ => Vec::new(),
+        let form = match self.property(Some(capability), name) {
+            FilteredProperty::Defined(definition, _) => {
+                TextType::of_part(&definition.schema, &[], self.schemas)
+            }
+            _ => None,
         };
-        Some((value.clone(), units))
+        Some((value.clone(), form))
     }
 
     fn found<'f>(
@@ -239,7 +241,7 @@ impl<'c> FilterSubject<'c> for NodeSubject<'_, 'c> {
         self.schemas
     }
 
-    fn asked(&self, function: &str, path: Node<'_>) -> Option<(Value, Vec<UnitSize>)> {
+    fn asked(&self, function: &str, path: Node<'_>) -> Option<FormedValue<TextType>> {
         self.value(function, path, None)
     }
 }
@@ -257,7 +259,7 @@ impl<'c> FilterSubject<'c> for RequiredSubject<'_, '_, 'c> {
         self.subject.data_types()
     }
 
-    fn asked(&self, function: &str, path: Node<'_>) -> Option<(Value, Vec<UnitSize>)> {
+    fn asked(&self, function: &str, path: Node<'_>) -> Option<FormedValue<TextType>> {
         self.subject.value(function, path, Some(self.relation))
     }
 }

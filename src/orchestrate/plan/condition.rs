@@ -5,7 +5,7 @@ use super::model::PlanElementIndex;
 use crate::topology::value_source::part;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::function::evaluate;
+use crate::tosca::v2_0::function::{PlainText, evaluate};
 use crate::tosca::value::{Clause, DataTypeView, DataTypes, Operator, Schema, check_value};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
@@ -344,9 +344,10 @@ impl<'v> ExpressionCheck<'v> {
             let Value::List(path) = arguments?.to_value() else { return None };
             let (asked, within) = AskedAttribute::of_call((function, &path))?;
             let value = self.found(asked, member)?.1.as_ref()?;
-            within.iter().try_fold(value, part).filter(|value| !is_open(value)).cloned()
+            let value = within.iter().try_fold(value, part).filter(|value| !is_open(value))?;
+            Some((value.clone(), None::<PlainText>))
         };
-        match evaluate(condition, &query, &|value| value) {
+        match evaluate(condition, &query, &PlainText) {
             Ok(Some(Value::Bool(holds))) => Some(holds),
             _ => None,
         }

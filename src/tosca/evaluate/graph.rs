@@ -13,8 +13,9 @@ use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::function::Name;
 use crate::tosca::requirement::bounds;
 use crate::tosca::types::PropertyDefinition;
-use crate::tosca::v2_0::function::BuiltIn;
-use crate::tosca::value::{UnitSize, in_base_unit};
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::function::{BuiltIn, FormedValue, PlainText};
+use crate::tosca::value::{TextType, UnitSize, in_base_unit};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -74,6 +75,11 @@ pub(crate) struct FilteredRelation<'s, E> {
 struct Reached<'e, E> {
     places: Vec<PathPlace<'e, E>>,
     is_list: bool,
+}
+
+/// The names of steps.
+fn names(steps: &[ValueStep<'_>]) -> Vec<String> {
+    steps.iter().map(|step| step.name().into_owned()).collect()
 }
 
 /// Reads the steps of a path behind its start, and tells how many steps these are.
@@ -142,13 +148,13 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
         }
     }
 
-    /// The value of a function in a filter, and the units of the property that it asks for.
+    /// The value of a function in a filter, and what the type of the property makes of texts.
     pub(crate) fn in_filter(
         &mut self,
         function: &str,
         path: Node<'_>,
         site: FilterSite<'_, S::Element>,
-    ) -> FunctionResult<(Value, Vec<UnitSize>)> {
+    ) -> FunctionResult<FormedValue<TextType>> {
         if !matches!(function, "get_property" | "available_allocation") {
             return Ok(None);
         }
@@ -164,12 +170,56 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
             None => self.reached(&steps, None)?,
         };
         let Some((reached, used)) = found else { return Ok(None) };
-        let definition = match (&*reached.places, steps.get(used)) {
-            ([place, ..], Some(property)) => self.definition(place, &property.name()),
-            _ => None,
+        let form = self.form_at(&reached, &steps[used..]);
+        Ok(self.values(function, reached, &steps[used..])?.map(|value| (value, form)))
+    }
+
+    /// What the type of a value at the end of a path makes of texts.
+    fn form_at(
+        &self,
+        reached: &Reached<'e, S::Element>,
+        rest: &[ValueStep<'_>],
+    ) -> Option<TextType> {
+        let (property, rest) = rest.split_first()?;
+        let definition = self.definition(reached.places.first()?, &property.name())?;
+        self.scope.text_type(definition.expected()?, &names(rest))
+    }
+
+    /// What the type of the value of an expression makes of texts, where it is known.
+    pub(super) fn form(
+        &mut self,
+        node: Node<'_>,
+        site: Option<Representation<S::Element>>,
+    ) -> FunctionResult<TextType> {
+        let Some((name, arguments)) = v2_0::called(node) else {
+            return self.first_form(node.parts(), site);
         };
-        let units = definition.map(|it| self.scope.units(it)).unwrap_or_default();
-        Ok(self.values(function, reached, &steps[used..])?.map(|value| (value, units)))
+        match (name, arguments) {
+            ("get_property" | "available_allocation", Some(path)) => {
+                let Some(steps) = self.path_steps(path, site)? else { return Ok(None) };
+                let found = self.reached(&steps, site)?;
+                Ok(found.and_then(|(reached, used)| self.form_at(&reached, &steps[used..])))
+            }
+            ("get_input", Some(path)) => {
+                let Some(steps) = self.path_steps(path, site)? else { return Ok(None) };
+                let Some((input, rest)) = steps.split_first() else { return Ok(None) };
+                let schema = self.scope.input(input.at).and_then(|input| input.schema);
+                Ok(schema.and_then(|schema| self.scope.text_type(&schema, &names(rest))))
+            }
+            (name, Some(arguments)) if BuiltIn::named(name).is_some_and(BuiltIn::keeps_form) => {
+                self.first_form(arguments.items(), site)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The first form that one of these has.
+    pub(super) fn first_form<'n>(
+        &mut self,
+        mut nodes: impl Iterator<Item = Node<'n>>,
+        site: Option<Representation<S::Element>>,
+    ) -> FunctionResult<TextType> {
+        nodes.find_map(|node| self.form(node, site).transpose()).transpose()
     }
 
     /// Where a path that begins with `SELF` starts in a filter, and how many steps that takes.
@@ -275,7 +325,9 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
     /// How many nodes or relations an element stands for, if that is known.
     fn count(&mut self, element: S::Element) -> FunctionResult<u64> {
         let Some(count) = self.scope.count(element) else { return Ok(Some(1)) };
-        self.whole(count, None)
+        // In a requirement, `SELF` is the relationship.
+        let is_relation = self.scope.ends(element).is_some();
+        self.whole(count, is_relation.then_some(Representation { element, index: None }))
     }
 
     fn whole(
@@ -648,9 +700,9 @@ pub(crate) fn left(there: Value, taken: Vec<Value>, units: &[UnitSize]) -> Optio
     let is_scalar = there.as_str().is_some();
     let difference = BuiltIn::named("difference")?.value?;
     let start = in_base_unit(there, units);
-    let left = taken
-        .into_iter()
-        .try_fold(start, |left, amount| difference(&[left, in_base_unit(amount, units)]).ok()?)?;
+    let left = taken.into_iter().try_fold(start, |left, amount| {
+        difference(&[left, in_base_unit(amount, units)], &PlainText).ok()?
+    })?;
     let base = units.iter().find(|(_, size)| size.as_deref() == Some("1"));
     match (&left, base) {
         (Value::Number(number), Some((unit, _))) if is_scalar => {

@@ -13,7 +13,7 @@ use super::meant;
 use super::types::{EffectiveType, PropertyDefinition, RequirementDefinition, TypeId};
 use super::v2_0;
 use super::v2_0::function::BuiltIn;
-use super::value::UnitSize;
+use super::value::{Schema, TextType, UnitSize, is_unsupported};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -79,6 +79,9 @@ pub(crate) trait FunctionScope<'e> {
     /// The units of the type of a property.
     fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize>;
 
+    /// What the type of a part of values makes of texts.
+    fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType>;
+
     /// The requirement of a relation, and the name or type of the capability, if it is written.
     fn requirement(&self, relation: Self::Element) -> (&'e str, Option<&'e str>);
 
@@ -131,6 +134,8 @@ pub(crate) struct ScopeInput<'e> {
     /// Where it is declared.
     pub(crate) span: Span,
     pub(crate) is_required: bool,
+    /// Its type, if it is declared.
+    pub(crate) schema: Option<Schema<'e>>,
     /// Its value, if it has one.
     pub(crate) value: Option<ScopeValue<'e>>,
 }
@@ -408,11 +413,16 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             return self.graph_function(node, name, arguments, site);
         }
         let mut values = Vec::new();
-        for argument in arguments.into_iter().flat_map(Node::items) {
+        let arguments = || arguments.into_iter().flat_map(Node::items);
+        for argument in arguments() {
             let value = self.value(argument, site)?;
             values.push(value.filter(|value| !self.scope.is_placeholder(value)));
         }
-        built_in.applied(values).or_else(|why| {
+        let form = if built_in.asks_form() { self.first_form(arguments(), site)? } else { None };
+        built_in.applied(values, &form).or_else(|why| {
+            if is_unsupported(&why) {
+                return Ok(None);
+            }
             let error = Diagnostic::error(Code::InvalidFunction, format!("`${name}`: {why}"));
             let rule = Rule::new(&TOSCA_2_0, built_in.section);
             self.stop(error.at(node.span()).rule(rule))
@@ -596,7 +606,11 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
                 }
                 item
             }
-            _ => node.get(&step.name()),
+            _ => {
+                let name = step.name();
+                let mut entries = node.entries();
+                entries.find(|(key, _)| *v2_0::meant_key(*key) == *name).map(|(_, part)| part)
+            }
         };
         match part {
             Some(part) => self.part(part, rest, site),

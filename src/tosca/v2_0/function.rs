@@ -26,10 +26,67 @@ pub(crate) struct BuiltIn {
     pub value: Option<FunctionValue>,
 }
 
-/// The value of a call with these arguments; `None` where it is not known here.
-type FunctionValue = fn(&[Value]) -> Result<Option<Value>, String>;
+/// The value of a call with these arguments, of which texts have this form; `None` where it is not
+/// known here.
+type FunctionValue = fn(&[Value], &dyn TextForm) -> Result<Option<Value>, String>;
 
 pub(crate) type FunctionOutcome = Result<Option<Value>, String>;
+
+/// What the type of values says about those that are written as texts.
+pub(crate) trait TextForm {
+    /// The order of two texts, where it is not that of their characters; the inner `None` where they
+    /// have none.
+    fn order(&self, one: &str, other: &str) -> Option<Option<Ordering>>;
+
+    /// An amount in the base unit.
+    fn base_amount(&self, text: &str) -> Option<Number>;
+
+    /// The name of the base unit.
+    fn base_unit(&self) -> Option<&str>;
+
+    /// The length of a text, where it is not the number of its characters.
+    fn length(&self, text: &str) -> Option<usize>;
+}
+
+/// The form of texts of whose type nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlainText;
+
+impl TextForm for PlainText {
+    fn order(&self, _: &str, _: &str) -> Option<Option<Ordering>> {
+        None
+    }
+
+    fn base_amount(&self, _: &str) -> Option<Number> {
+        None
+    }
+
+    fn base_unit(&self) -> Option<&str> {
+        None
+    }
+
+    fn length(&self, _: &str) -> Option<usize> {
+        None
+    }
+}
+
+impl<F: TextForm> TextForm for Option<F> {
+    fn order(&self, one: &str, other: &str) -> Option<Option<Ordering>> {
+        self.as_ref()?.order(one, other)
+    }
+
+    fn base_amount(&self, text: &str) -> Option<Number> {
+        self.as_ref()?.base_amount(text)
+    }
+
+    fn base_unit(&self) -> Option<&str> {
+        self.as_ref()?.base_unit()
+    }
+
+    fn length(&self, text: &str) -> Option<usize> {
+        self.as_ref()?.length(text)
+    }
+}
 
 const ANY: usize = usize::MAX;
 
@@ -63,41 +120,41 @@ pub(crate) static FUNCTIONS: &[BuiltIn] = functions! {
     "node_index" "" "" 0 to ANY, "10.2.1.6";
     "relationship_index" "" "" 0 to ANY, "10.2.1.7";
     "available_allocation" "[PATH, …, CAPABILITY, NAME, PROPERTY]" "" 2 to ANY, "10.2.1.8";
-    "and" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.1" => |all| truths(all, |all| all.iter().all(|it| *it));
-    "or" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.2" => |all| truths(all, |all| all.iter().any(|it| *it));
-    "not" "[BOOLEAN]" "b" 1 to 1, "10.2.2.1.3" => |all| truths(all, |all| !all.iter().all(|it| *it));
-    "xor" "[BOOLEAN, BOOLEAN]" "b" 2 to 2, "10.2.2.1.4" => |all| truths(all, |all| all.iter().filter(|it| **it).count() == 1);
+    "and" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.1" => |all, _| truths(all, |all| all.iter().all(|it| *it));
+    "or" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.2" => |all, _| truths(all, |all| all.iter().any(|it| *it));
+    "not" "[BOOLEAN]" "b" 1 to 1, "10.2.2.1.3" => |all, _| truths(all, |all| !all.iter().all(|it| *it));
+    "xor" "[BOOLEAN, BOOLEAN]" "b" 2 to 2, "10.2.2.1.4" => |all, _| truths(all, |all| all.iter().filter(|it| **it).count() == 1);
     "equal" "[VALUE, VALUE]" "a" 2 to 2, "10.2.2.2.1" => equal;
-    "greater_than" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.2" => |all| ordered(all, Ordering::is_gt);
-    "greater_or_equal" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.3" => |all| ordered(all, Ordering::is_ge);
-    "less_than" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.4" => |all| ordered(all, Ordering::is_lt);
-    "less_or_equal" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.5" => |all| ordered(all, Ordering::is_le);
+    "greater_than" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.2" => |all, form| ordered(all, form, Ordering::is_gt);
+    "greater_or_equal" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.3" => |all, form| ordered(all, form, Ordering::is_ge);
+    "less_than" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.4" => |all, form| ordered(all, form, Ordering::is_lt);
+    "less_or_equal" "[VALUE, VALUE]" "o" 2 to 2, "10.2.2.2.5" => |all, form| ordered(all, form, Ordering::is_le);
     "in_range" "[VALUE, [LOW, HIGH]]" "ol" 2 to 2, "10.2.2.2" => in_range;
-    "valid_values" "[VALUE, [VALUE, …]]" "al" 2 to 2, "10.2.2.2.6" => |all| has(all, 1, 0);
-    "matches" "[STRING, REGEX]" "s" 2 to 2, "10.2.2.2.7" => matches;
-    "has_suffix" "[STRING_OR_LIST, SUFFIX]" "t" 2 to 2, "10.2.2.3.1" => |all| contents(all, |x, y| x.ends_with(y), |x, y| x.ends_with(y));
-    "has_prefix" "[STRING_OR_LIST, PREFIX]" "t" 2 to 2, "10.2.2.3.2" => |all| contents(all, |x, y| x.starts_with(y), |x, y| x.starts_with(y));
-    "contains" "[STRING_OR_LIST, PART]" "t" 2 to 2, "10.2.2.3.3" => |all| contents(all, |x, y| x.contains(y), |x, y| y.is_empty() || x.windows(y.len()).any(|part| part == y));
-    "has_entry" "[LIST_OR_MAP, ENTRY]" "ca" 2 to 2, "10.2.2.3.4" => |all| has(all, 0, 1);
-    "has_key" "[MAP, KEY]" "ma" 2 to 2, "10.2.2.3.5" => |all| keys(all, |known, key| Ok(known(key)));
-    "has_all_entries" "[LIST_OR_MAP, [ENTRY, …]]" "cl" 2 to 2, "10.2.2.3.6" => |all| entries(all, |known, list| list.iter().all(known));
-    "has_any_entry" "[LIST_OR_MAP, [ENTRY, …]]" "cl" 2 to 2, "10.2.2.3.8" => |all| entries(all, |known, list| list.iter().any(known));
-    "has_all_keys" "[MAP, [KEY, …]]" "ml" 2 to 2, "10.2.2.3.7" => |all| keys(all, |known, it| Ok(list(it)?.iter().all(known)));
-    "has_any_key" "[MAP, [KEY, …]]" "ml" 2 to 2, "10.2.2.3.9" => |all| keys(all, |known, it| Ok(list(it)?.iter().any(known)));
+    "valid_values" "[VALUE, [VALUE, …]]" "al" 2 to 2, "10.2.2.2.6" => |all, form| has(all, form, 1, 0);
+    "matches" "[STRING, REGEX]" "s" 2 to 2, "10.2.2.2.7" => |all, _| matches(all);
+    "has_suffix" "[STRING_OR_LIST, SUFFIX]" "t" 2 to 2, "10.2.2.3.1" => |all, form| contents(all, form, |x, y| x.ends_with(y), |at, rest| at == rest);
+    "has_prefix" "[STRING_OR_LIST, PREFIX]" "t" 2 to 2, "10.2.2.3.2" => |all, form| contents(all, form, |x, y| x.starts_with(y), |at, _| at == 0);
+    "contains" "[STRING_OR_LIST, PART]" "t" 2 to 2, "10.2.2.3.3" => |all, form| contents(all, form, |x, y| x.contains(y), |_, _| true);
+    "has_entry" "[LIST_OR_MAP, ENTRY]" "ca" 2 to 2, "10.2.2.3.4" => |all, form| has(all, form, 0, 1);
+    "has_key" "[MAP, KEY]" "ma" 2 to 2, "10.2.2.3.5" => |all, _| keys(all, |known, key| Ok(known(key)));
+    "has_all_entries" "[LIST_OR_MAP, [ENTRY, …]]" "cl" 2 to 2, "10.2.2.3.6" => |all, form| entries(all, form, |known, list| list.iter().all(known));
+    "has_any_entry" "[LIST_OR_MAP, [ENTRY, …]]" "cl" 2 to 2, "10.2.2.3.8" => |all, form| entries(all, form, |known, list| list.iter().any(known));
+    "has_all_keys" "[MAP, [KEY, …]]" "ml" 2 to 2, "10.2.2.3.7" => |all, _| keys(all, |known, it| Ok(list(it)?.iter().all(known)));
+    "has_any_key" "[MAP, [KEY, …]]" "ml" 2 to 2, "10.2.2.3.9" => |all, _| keys(all, |known, it| Ok(list(it)?.iter().any(known)));
     "length" "[STRING_LIST_OR_MAP]" "z" 1 to 1, "10.2.3.1" => length;
-    "concat" "[STRING_OR_LIST, …]" "x" 1 to ANY, "10.2.3.2" => concat;
-    "join" "[[STRING, …], DELIMITER]" "ls" 1 to 2, "10.2.3.3" => join;
-    "token" "[STRING, CHARACTERS, INDEX]" "ssi" 3 to 3, "10.2.3.4" => token;
-    "union" "[LIST, …]" "l" 1 to ANY, "10.2.4.1" => |all| sets(all, |_, _| true);
-    "intersection" "[LIST, …]" "l" 1 to ANY, "10.2.4.2" => |all| sets(all, |value, others| others.iter().all(|it| it.contains(value)));
-    "sum" "[NUMBER, …]" "n" 1 to ANY, "10.2.5.1" => |all| fold(all, |a, b| a.checked_add(b), |a, b| a + b);
-    "difference" "[NUMBER, NUMBER]" "n" 2 to 2, "10.2.5.2" => |all| fold(all, |a, b| a.checked_sub(b), |a, b| a - b);
+    "concat" "[STRING_OR_LIST, …]" "x" 1 to ANY, "10.2.3.2" => |all, _| concat(all);
+    "join" "[[STRING, …], DELIMITER]" "ls" 1 to 2, "10.2.3.3" => |all, _| join(all);
+    "token" "[STRING, CHARACTERS, INDEX]" "ssi" 3 to 3, "10.2.3.4" => |all, _| token(all);
+    "union" "[LIST, …]" "l" 1 to ANY, "10.2.4.1" => |all, form| sets(all, form, |_, _, _| true);
+    "intersection" "[LIST, …]" "l" 1 to ANY, "10.2.4.2" => |all, form| sets(all, form, |value, others, same| others.iter().all(|it| it.iter().any(|one| same(one, value))));
+    "sum" "[NUMBER, …]" "n" 1 to ANY, "10.2.5.1" => |all, form| fold(all, form, |a, b| a.checked_add(b), |a, b| a + b);
+    "difference" "[NUMBER, NUMBER]" "n" 2 to 2, "10.2.5.2" => |all, form| fold(all, form, |a, b| a.checked_sub(b), |a, b| a - b);
     "product" "[NUMBER, …]" "nf" 1 to ANY, "10.2.5.3" => product;
     "quotient" "[NUMBER, NUMBER]" "nf" 2 to 2, "10.2.5.4" => quotient;
     "remainder" "[INTEGER, INTEGER]" "wi" 2 to 2, "10.2.5.5" => remainder;
-    "round" "[FLOAT]" "f" 1 to 1, "10.2.5.6" => |all| whole(all, |it| (it - 0.5).ceil());
-    "floor" "[FLOAT]" "f" 1 to 1, "10.2.5.7" => |all| whole(all, f64::floor);
-    "ceil" "[FLOAT]" "f" 1 to 1, "10.2.5.8" => |all| whole(all, f64::ceil);
+    "round" "[FLOAT]" "f" 1 to 1, "10.2.5.6" => |all, _| whole(all, |it| (it - 0.5).ceil());
+    "floor" "[FLOAT]" "f" 1 to 1, "10.2.5.7" => |all, _| whole(all, f64::floor);
+    "ceil" "[FLOAT]" "f" 1 to 1, "10.2.5.8" => |all, _| whole(all, f64::ceil);
 };
 
 impl BuiltIn {
@@ -125,12 +182,27 @@ impl BuiltIn {
         }
     }
 
+    /// Whether its value depends on the form of texts.
+    pub(crate) fn asks_form(&self) -> bool {
+        let sections = ["10.2.2.2", "10.2.2.3", "10.2.3.1", "10.2.4", "10.2.5"];
+        sections.iter().any(|it| self.section.starts_with(it))
+    }
+
+    /// Whether texts in its values have the form of those in its arguments.
+    pub(crate) fn keeps_form(&self) -> bool {
+        self.name == "concat" || ["10.2.4", "10.2.5"].iter().any(|it| self.section.starts_with(it))
+    }
+
     /// The value of a call with these arguments, as far as they are known; `None` where it is not
     /// known.
     ///
     /// # Errors
     /// Why the function has no value.
-    pub(crate) fn applied(&self, arguments: Vec<Option<Value>>) -> FunctionOutcome {
+    pub(crate) fn applied(
+        &self,
+        arguments: Vec<Option<Value>>,
+        form: &dyn TextForm,
+    ) -> FunctionOutcome {
         let Some(value) = self.value else { return Ok(None) };
         if !(self.least..=self.most).contains(&arguments.len()) {
             return Ok(None);
@@ -145,51 +217,85 @@ impl BuiltIn {
             return Ok(deciding);
         }
         let arguments: Option<Vec<_>> = arguments.into_iter().collect();
-        arguments.map_or(Ok(None), |arguments| value(&arguments))
+        arguments.map_or(Ok(None), |arguments| value(&arguments, form))
     }
 }
 
-/// The value of an expression. `query` answers the functions that depend on more than their
-/// arguments, and `read` may read each written value otherwise. `None` where the value is not known
-/// here.
+/// A value, and the form of the texts in it if its type says so.
+pub(crate) type FormedValue<F> = (Value, Option<F>);
+
+/// Answers the functions that depend on more than their arguments.
+type FunctionQuery<'q, F> = &'q dyn Fn(&str, Option<Node<'_>>) -> Option<FormedValue<F>>;
+
+/// The value of an expression; `None` where it is not known here. Texts of whose type nothing is
+/// known have this form, unless they are arguments beside others.
 ///
 /// # Errors
 /// Why the value of a function is none.
-pub(crate) fn evaluate(
+pub(crate) fn evaluate<F: TextForm + Clone>(
     node: Node<'_>,
-    query: &dyn Fn(&str, Option<Node<'_>>) -> Option<Value>,
-    read: &dyn Fn(Value) -> Value,
+    query: FunctionQuery<'_, F>,
+    form: &dyn TextForm,
 ) -> FunctionOutcome {
-    let Some((name, arguments)) = called(node) else { return written_value(node, query, read) };
+    Ok(evaluated(node, query, form)?.map(|(value, _)| value))
+}
+
+fn evaluated<F: TextForm + Clone>(
+    node: Node<'_>,
+    query: FunctionQuery<'_, F>,
+    form: &dyn TextForm,
+) -> Result<Option<FormedValue<F>>, String> {
+    let Some((name, arguments)) = called(node) else { return written_value(node, query, form) };
     let Some(built_in) = BuiltIn::named(name) else { return Ok(None) };
     if built_in.value.is_none() {
-        return Ok(query(name, arguments).map(read));
+        return Ok(query(name, arguments));
     }
     let arguments = arguments.into_iter().flat_map(Node::items);
-    built_in.applied(arguments.map(|it| evaluate(it, query, read)).collect::<Result<_, _>>()?)
+    let arguments =
+        arguments.map(|it| evaluated(it, query, form)).collect::<Result<Vec<_>, _>>()?;
+    let own = arguments.iter().flatten().find_map(|(_, form)| form.clone());
+    let values = arguments.into_iter().map(|it| Some(it?.0)).collect();
+    let value = built_in.applied(values, own.as_ref().map_or(form, |own| own))?;
+    Ok(value.map(|value| (value, own.filter(|_| built_in.keeps_form()))))
 }
 
 /// A value in which functions may be called.
-fn written_value(
+fn written_value<F: TextForm + Clone>(
     node: Node<'_>,
-    query: &dyn Fn(&str, Option<Node<'_>>) -> Option<Value>,
-    read: &dyn Fn(Value) -> Value,
-) -> FunctionOutcome {
-    match node.kind() {
-        NodeKind::Scalar => Ok(scalar(node).map(read)),
+    query: FunctionQuery<'_, F>,
+    form: &dyn TextForm,
+) -> Result<Option<FormedValue<F>>, String> {
+    let mut own = None;
+    let mut part = |part: Node<'_>| {
+        let found = evaluated(part, query, form)?;
+        Ok(found.map(|(value, form)| {
+            own = own.take().or(form);
+            value
+        }))
+    };
+    let whole = match node.kind() {
+        NodeKind::Scalar => scalar(node),
         NodeKind::Sequence => {
-            let items = node.items().map(|item| evaluate(item, query, read));
-            Ok(items.collect::<Result<Option<Vec<_>>, _>>()?.map(Value::from))
+            let items = node.items().map(&mut part).collect::<Result<Option<Vec<_>>, String>>()?;
+            items.map(Value::from)
         }
         NodeKind::Mapping => {
             let entry = |(key, value): (Node<'_>, Node<'_>)| {
-                let value = evaluate(value, query, read)?;
-                Ok(value.map(|value| (meant_key(key), value)))
+                Ok(part(value)?.map(|value| (meant_key(key), value)))
             };
             let entries = node.entries().map(entry).collect::<Result<Option<Vec<_>>, String>>()?;
-            Ok(entries.map(|entries| Value::Map(entries.into())))
+            entries.map(|entries| Value::Map(entries.into()))
         }
-    }
+    };
+    Ok(whole.map(|whole| (whole, own)))
+}
+
+/// The value of an expression that depends on nothing but what is written in it.
+///
+/// # Errors
+/// Why the value of a function is none.
+pub(crate) fn constant(node: Node<'_>, form: &dyn TextForm) -> FunctionOutcome {
+    evaluate::<PlainText>(node, &|_, _| None, form)
 }
 
 /// The value of a scalar. A text behind one `$` calls a function; of several `$`, one is left out
@@ -248,9 +354,29 @@ fn amount(value: &Value) -> Option<(Number, &str)> {
     }
 }
 
+/// As [`amount`], in the base unit where the form of texts says what that is.
+fn base_amount<'v>(value: &'v Value, form: &dyn TextForm) -> Option<(Number, &'v str)> {
+    let in_base = value.as_str().and_then(|text| form.base_amount(text));
+    in_base.map(|number| (number, "")).or_else(|| amount(value))
+}
+
+/// The order of two values by the form of their texts, where that is of its own.
+fn order_of_form(one: &Value, other: &Value, form: &dyn TextForm) -> Option<Option<Ordering>> {
+    // A version without quotes is a number.
+    let text = |value: &Value| is_scalar(value).then(|| value.to_string());
+    form.order(&text(one)?, &text(other)?)
+}
+
 /// The order of two values; `None` where their types, or the units of their types, decide.
-pub(crate) fn order(one: &Value, other: &Value) -> Result<Option<Ordering>, String> {
-    match (amount(one), amount(other)) {
+pub(crate) fn order(
+    one: &Value,
+    other: &Value,
+    form: &dyn TextForm,
+) -> Result<Option<Ordering>, String> {
+    if let Some(order) = order_of_form(one, other, form) {
+        return Ok(order);
+    }
+    match (base_amount(one, form), base_amount(other, form)) {
         (Some((one, unit)), Some((other, same))) => {
             let order = match (one.as_int(), other.as_int()) {
                 (Some(one), Some(other)) => Some(one.cmp(&other)),
@@ -269,32 +395,67 @@ pub(crate) fn order(one: &Value, other: &Value) -> Result<Option<Ordering>, Stri
     }
 }
 
-fn ordered(arguments: &[Value], holds: fn(Ordering) -> bool) -> FunctionOutcome {
+fn ordered(
+    arguments: &[Value],
+    form: &dyn TextForm,
+    holds: fn(Ordering) -> bool,
+) -> FunctionOutcome {
     let [one, other] = arguments else { return Ok(None) };
-    Ok(order(one, other)?.map(|order| holds(order).into()))
+    Ok(order(one, other, form)?.map(|order| holds(order).into()))
 }
 
-fn is_equal(one: &Value, other: &Value) -> Option<bool> {
-    match (amount(one), amount(other)) {
+fn is_equal(one: &Value, other: &Value, form: &dyn TextForm) -> Option<bool> {
+    match (one, other) {
         _ if one == other => Some(true),
-        (Some((_, unit)), Some((_, same))) if unit != same => None,
-        (Some(_), Some(_)) => order(one, other).ok()?.map(Ordering::is_eq),
-        _ => Some(false),
+        (Value::List(one), Value::List(other)) => are_equal(one, other, form),
+        (Value::Map(one), Value::Map(other)) if one.len() == other.len() => {
+            all_hold(one.iter().map(|(key, value)| {
+                let found = other.iter().find(|(known, _)| known == key);
+                found.map_or(Some(false), |(_, found)| is_equal(value, found, form))
+            }))
+        }
+        _ => match order_of_form(one, other, form) {
+            Some(order) => Some(order.is_some_and(Ordering::is_eq)),
+            None => match (base_amount(one, form), base_amount(other, form)) {
+                (Some((_, unit)), Some((_, same))) if unit != same => None,
+                (Some(_), Some(_)) => order(one, other, form).ok()?.map(Ordering::is_eq),
+                _ => Some(false),
+            },
+        },
     }
 }
 
-fn equal(arguments: &[Value]) -> FunctionOutcome {
-    let [one, other] = arguments else { return Ok(None) };
-    Ok(is_equal(one, other).map(Value::from))
+fn are_equal(one: &[Value], other: &[Value], form: &dyn TextForm) -> Option<bool> {
+    if one.len() != other.len() {
+        return Some(false);
+    }
+    all_hold(one.iter().zip(other).map(|(one, other)| is_equal(one, other, form)))
 }
 
-fn in_range(arguments: &[Value]) -> FunctionOutcome {
+/// Whether any of these holds.
+fn any_holds(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    all_hold(parts.map(|part| part.map(|holds| !holds))).map(|none| !none)
+}
+
+/// Whether all of these hold; one that does not decides although others are not known.
+fn all_hold(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let parts: Vec<_> = parts.collect();
+    let any_fails = parts.contains(&Some(false));
+    (any_fails || !parts.contains(&None)).then_some(!any_fails)
+}
+
+fn equal(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
+    let [one, other] = arguments else { return Ok(None) };
+    Ok(is_equal(one, other, form).map(Value::from))
+}
+
+fn in_range(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
     let [value, range] = arguments else { return Ok(None) };
     let [low, high] = list(range)? else { return unfit("two bounds", range) };
     let is_open = |bound: &Value| bound.as_str() == Some("UNBOUNDED");
     let within = |bound: &Value, holds: fn(Ordering) -> bool| match is_open(bound) {
         true => Ok(Some(true)),
-        false => order(value, bound).map(|order| order.map(holds)),
+        false => order(value, bound, form).map(|order| order.map(holds)),
     };
     let (low, high) = (within(low, Ordering::is_ge)?, within(high, Ordering::is_le)?);
     Ok(low.zip(high).map(|(low, high)| (low && high).into()))
@@ -324,14 +485,23 @@ pub(crate) fn regular_expression(pattern: &str) -> Result<Regex, String> {
     compiled.map_err(|error| format!("`{pattern}` is no regular expression: {error}"))
 }
 
+/// Whether a text has a part, or a list a part at a position that is right; that is told how many
+/// more positions there would be.
 fn contents(
     arguments: &[Value],
+    form: &dyn TextForm,
     texts: fn(&str, &str) -> bool,
-    lists: fn(&[Value], &[Value]) -> bool,
+    is_there: fn(usize, usize) -> bool,
 ) -> FunctionOutcome {
     match arguments {
         [Value::String(whole), Value::String(part)] => known(texts(whole, part)),
-        [Value::List(whole), Value::List(part)] => known(lists(whole, part)),
+        [Value::List(whole), Value::List(part)] => {
+            let last = whole.len().checked_sub(part.len());
+            let starts =
+                last.into_iter().flat_map(|last| (0..=last).filter(move |at| is_there(*at, last)));
+            let parts = starts.filter_map(|at| whole.get(at..at + part.len()));
+            Ok(any_holds(parts.map(|there| are_equal(there, part, form))).map(Value::from))
+        }
         [Value::String(_) | Value::List(_), other] | [other, ..] => {
             unfit("two strings or two lists", other)
         }
@@ -351,20 +521,28 @@ fn values(container: &Value) -> Result<Vec<&Value>, String> {
     }
 }
 
-fn has(arguments: &[Value], container: usize, wanted: usize) -> FunctionOutcome {
+fn has(
+    arguments: &[Value],
+    form: &dyn TextForm,
+    container: usize,
+    wanted: usize,
+) -> FunctionOutcome {
     let (Some(container), Some(wanted)) = (arguments.get(container), arguments.get(wanted)) else {
         return Ok(None);
     };
-    let answers: Vec<_> =
-        values(container)?.into_iter().map(|value| is_equal(value, wanted)).collect();
-    let found = answers.contains(&Some(true));
-    Ok((found || !answers.contains(&None)).then(|| found.into()))
+    let answers = values(container)?.into_iter().map(|value| is_equal(value, wanted, form));
+    Ok(any_holds(answers).map(Value::from))
 }
 
-fn entries(arguments: &[Value], holds: fn(HasPart<'_>, &[Value]) -> bool) -> FunctionOutcome {
+fn entries(
+    arguments: &[Value],
+    form: &dyn TextForm,
+    holds: fn(HasPart<'_>, &[Value]) -> bool,
+) -> FunctionOutcome {
     let [container, wanted] = arguments else { return Ok(None) };
     let values = values(container)?;
-    let known_entry = |value: &Value| values.contains(&value);
+    let known_entry =
+        |value: &Value| values.iter().any(|known| is_equal(known, value, form) == Some(true));
     known(holds(&known_entry, list(wanted)?))
 }
 
@@ -378,11 +556,10 @@ fn keys(
     known(holds(&is_key, wanted)?)
 }
 
-/// The number of characters of a string, or of entries. The length of bytes is known where their
-/// type is.
-fn length(arguments: &[Value]) -> FunctionOutcome {
+/// The number of characters of a string, of bytes, or of entries.
+fn length(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
     let count = match arguments {
-        [Value::String(text)] => text.chars().count(),
+        [Value::String(text)] => form.length(text).unwrap_or_else(|| text.chars().count()),
         [Value::List(items)] => items.len(),
         [Value::Map(entries)] => entries.len(),
         [other, ..] => return unfit("a string, a list or a map", other),
@@ -436,12 +613,16 @@ fn token(arguments: &[Value]) -> FunctionOutcome {
     }
 }
 
+/// Whether an entry is kept, by the other lists and by what is equal.
+type IsKept = fn(&Value, &[&[Value]], &dyn Fn(&Value, &Value) -> bool) -> bool;
+
 /// Entries of the first list and then of the others, each once, that `is_kept`.
-fn sets(arguments: &[Value], is_kept: fn(&Value, &[&[Value]]) -> bool) -> FunctionOutcome {
+fn sets(arguments: &[Value], form: &dyn TextForm, is_kept: IsKept) -> FunctionOutcome {
     let lists = arguments.iter().map(list).collect::<Result<Vec<_>, _>>()?;
+    let same = |one: &Value, other: &Value| is_equal(one, other, form) == Some(true);
     let mut kept: Vec<Value> = Vec::new();
     for value in lists.iter().copied().flatten() {
-        if !kept.contains(value) && is_kept(value, &lists) {
+        if !kept.iter().any(|one| same(one, value)) && is_kept(value, &lists, &same) {
             kept.push(value.clone());
         }
     }
@@ -456,20 +637,36 @@ fn written(amount: Number, unit: &str) -> Value {
     }
 }
 
-fn finite(value: f64) -> Result<Number, String> {
-    if value.is_finite() { Ok(Number::float(value)) } else { Err("the result is too large".into()) }
+fn finite(value: f64, others: &[Number]) -> Result<Number, String> {
+    let is_one = value.is_finite() || others.iter().any(|it| !it.as_f64().is_finite());
+    if is_one { Ok(Number::float(value)) } else { Err("the result is too large".into()) }
 }
 
-fn amounts(arguments: &[Value]) -> Result<Vec<(Number, &str)>, String> {
-    arguments.iter().map(|it| amount(it).map_or_else(|| unfit("a number", it), Ok)).collect()
+/// Amounts, in the base unit where they have several units or where this is asked for.
+fn amounts<'v>(
+    arguments: &'v [Value],
+    form: &'v dyn TextForm,
+    in_base: bool,
+) -> Result<Vec<(Number, &'v str)>, String> {
+    let read = |it: &'v Value| amount(it).map_or_else(|| unfit("a number", it), Ok);
+    let written = arguments.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let is_mixed =
+        written.windows(2).any(|two| two.first().map(|it| it.1) != two.last().map(|it| it.1));
+    let Some(base) = form.base_unit().filter(|_| in_base || is_mixed) else { return Ok(written) };
+    let in_base = |(value, written): (&Value, (Number, &'v str))| {
+        let number = value.as_str().and_then(|text| form.base_amount(text));
+        number.map_or(written, |number| (number, base))
+    };
+    Ok(arguments.iter().zip(written).map(in_base).collect())
 }
 
 fn fold(
     arguments: &[Value],
+    form: &dyn TextForm,
     exact: fn(i64, i64) -> Option<i64>,
     double: fn(f64, f64) -> f64,
 ) -> FunctionOutcome {
-    let amounts = amounts(arguments)?;
+    let amounts = amounts(arguments, form, false)?;
     let Some(((first, unit), others)) = amounts.split_first() else { return Ok(None) };
     // Scalars of several units are known where their type is.
     if others.iter().any(|(_, other)| other != unit) {
@@ -481,46 +678,53 @@ fn fold(
             (Some(one), Some(other)) => {
                 Number::int(exact(one, other).ok_or("the result does not fit 64 bits")?)
             }
-            _ => finite(double(total.as_f64(), other.as_f64()))?,
+            _ => finite(double(total.as_f64(), other.as_f64()), &[total, other.clone()])?,
         };
     }
     Ok(Some(written(total, unit)))
 }
 
-fn product(arguments: &[Value]) -> FunctionOutcome {
-    let amounts = amounts(arguments)?;
-    let Some(((first, unit), others)) = amounts.split_first() else { return Ok(None) };
+fn product(arguments: &[Value], _: &dyn TextForm) -> FunctionOutcome {
+    let amounts = amounts(arguments, &PlainText, false)?;
+    let Some(((_, unit), others)) = amounts.split_first() else { return Ok(None) };
     if others.iter().any(|(_, other)| !other.is_empty()) {
         return Err("only the first factor may have a unit".into());
     }
-    let numbers: Vec<_> = std::iter::once(first).chain(others.iter().map(|(it, _)| it)).collect();
-    let exact = numbers.iter().map(|it| it.as_int()).collect::<Option<Vec<_>>>();
+    let numbers: Vec<_> = amounts.iter().map(|(it, _)| it.clone()).collect();
+    let exact = numbers.iter().map(Number::as_int).collect::<Option<Vec<_>>>();
     let total = match exact {
         Some(integers) => {
             let total = integers.into_iter().try_fold(1_i64, i64::checked_mul);
             Number::int(total.ok_or("the result does not fit 64 bits")?)
         }
-        None => finite(numbers.iter().map(|it| it.as_f64()).product())?,
+        None => finite(numbers.iter().map(Number::as_f64).product(), &numbers)?,
     };
     Ok(Some(written(total, unit)))
 }
 
-fn quotient(arguments: &[Value]) -> FunctionOutcome {
-    let amounts = amounts(arguments)?;
-    let [(one, unit), (other, "")] = &amounts[..] else {
-        return Err("the divisor has no unit".into());
-    };
+/// The dividend with its unit, and the divisor.
+fn division<'v>(
+    amounts: &'v [(Number, &'v str)],
+) -> Result<(&'v Number, &'v str, &'v Number), String> {
+    match amounts {
+        [(one, unit), (other, "")] => Ok((one, unit, other)),
+        _ => Err("the divisor has no unit".into()),
+    }
+}
+
+fn quotient(arguments: &[Value], _: &dyn TextForm) -> FunctionOutcome {
+    let amounts = amounts(arguments, &PlainText, false)?;
+    let (one, unit, other) = division(&amounts)?;
     if other.as_f64() == 0.0 {
         return Err("cannot divide by zero".into());
     }
-    Ok(Some(written(finite(one.as_f64() / other.as_f64())?, unit)))
+    let value = finite(one.as_f64() / other.as_f64(), &[one.clone(), other.clone()])?;
+    Ok(Some(written(value, unit)))
 }
 
-fn remainder(arguments: &[Value]) -> FunctionOutcome {
-    let amounts = amounts(arguments)?;
-    let [(one, unit), (other, "")] = &amounts[..] else {
-        return Err("the divisor has no unit".into());
-    };
+fn remainder(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
+    let amounts = amounts(arguments, form, true)?;
+    let (one, unit, other) = division(&amounts)?;
     let (Some(one), Some(other)) = (one.as_int(), other.as_int()) else {
         return Err("expected integers".into());
     };
@@ -557,7 +761,7 @@ mod tests {
         let Value::List(arguments) = document.root().to_value() else { panic!("a list") };
         let function = BuiltIn::named(name).unwrap();
         assert!((function.least..=function.most).contains(&arguments.len()), "{name}");
-        match function.value.unwrap()(&arguments) {
+        match function.value.unwrap()(&arguments, &PlainText) {
             Ok(Some(value)) => value.to_string(),
             Ok(None) => "unknown".to_owned(),
             Err(why) => why,

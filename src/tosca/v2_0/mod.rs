@@ -16,6 +16,7 @@ use crate::diagnostic::Diagnostic;
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, OutNode, Scalar, parse};
+use function::{PlainText, constant};
 use grammar::{ElementGrammar, FILE, KeynameContent};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -199,12 +200,27 @@ pub(crate) fn called(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
     }
     let mut entries = node.entries();
     let (key, arguments) = entries.next().filter(|_| entries.len() == 0)?;
-    Some((function_name(key.as_str()?)?, Some(arguments)))
+    Some((function_name(key.as_str()?)?, Some(arguments).filter(|it| !it.is_null())))
+}
+
+/// The arguments of a call: those that are listed, or the only one.
+pub(crate) fn listed(arguments: Option<Node<'_>>) -> Vec<Node<'_>> {
+    match arguments {
+        Some(list) if list.kind() == NodeKind::Sequence => list.items().collect(),
+        one => one.into_iter().collect(),
+    }
 }
 
 /// Whether functions are called in a value of TOSCA 2.0.
 pub(crate) fn calls(value: Node<'_>) -> bool {
     is_of(value.document()) && (called(value).is_some() || value.parts().any(calls))
+}
+
+/// The value that a node means if it is data, in which nothing is called.
+pub(crate) fn data(node: Node<'_>) -> Value {
+    let meant = |node| constant(node, &PlainText).ok().flatten();
+    let meant = is_of(node.document()).then(|| meant(node)).flatten();
+    meant.unwrap_or_else(|| node.to_value())
 }
 
 /// The call that stands in place of a key of a map. A suffix behind another `$` tells equal calls

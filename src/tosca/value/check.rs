@@ -3,23 +3,30 @@
 //! The recursion follows the nesting of a value, which the parser limits.
 
 use super::datum::Datum;
+use super::form::TextType;
 use super::literal::{Literal, range};
 use super::rule::GivenValues;
-use super::truth::Truth;
+use super::truth::{Truth, is_unsupported};
 use super::{
     Clause, DataTypeView, DataTypes, Findings, Operator, Primitive, PropertyDefinition, Schema,
     Undecided, UndecidedReason, function, function_not_map,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Rule, Severity, TOSCA_2_0, did_you_mean, listed};
-use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate};
+use crate::tosca::v2_0::function::{BuiltIn, FormedValue, PlainText, amount_and_unit, constant};
 use crate::tosca::v2_0::{self, called, called_as_key};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Answers a function of TOSCA 2.0 that asks for another value.
+pub(crate) type ValueQuery<'q> =
+    &'q dyn Fn(&str, Option<Node<'_>>) -> Option<FormedValue<TextType>>;
+
 /// Checks values and collects the findings.
 pub(super) struct ValueChecker<'t, 'a> {
     pub(super) types: &'t dyn DataTypes<'a>,
+    /// Who answers functions in validations that ask for other values.
+    pub(super) ask: Option<ValueQuery<'t>>,
     pub(super) findings: Findings<'t>,
 }
 
@@ -83,6 +90,14 @@ impl<'t> TypedSchema<'t> {
             .iter()
             .copied()
             .find(|property| property.named.name == name)
+    }
+
+    /// The schema of a part of values: of a property of a data type, or of entries.
+    pub(super) fn part(&self, name: &str) -> Option<&'t Schema<'t>> {
+        match self.base {
+            None => self.property(name)?.expected(),
+            Some(_) => self.entry_schema(),
+        }
     }
 
     /// Whether a scalar has one of the units of its type, where the type says which there are.
@@ -155,7 +170,7 @@ impl<'t> TypedSchema<'t> {
 
 impl<'t, 'a> ValueChecker<'t, 'a> {
     pub(super) fn new(types: &'t dyn DataTypes<'a>) -> Self {
-        Self { types, findings: Findings::default() }
+        Self { types, ask: None, findings: Findings::default() }
     }
 
     pub(super) fn kind(&self, schema: &'t Schema<'t>) -> TypedSchema<'t> {
@@ -290,7 +305,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         let error = |code, message| Diagnostic::error(code, message).at(node.span()).rule(rule);
         let result = BuiltIn::named(name).and_then(BuiltIn::result);
         let unfit = result.filter(|result| !kind.may_be(result));
-        match (evaluate(node, &|_, _| None, &|value| value), unfit) {
+        match (constant(node, &PlainText), unfit) {
+            (Err(why), None) if is_unsupported(&why) => return false,
             (Err(why), _) => {
                 let message = format!("`${name}` has no value: {why}");
                 self.report(error(Code::InvalidFunction.into(), message));
@@ -301,7 +317,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 self.report(error(Code::InvalidValue.into(), message));
             }
             (Ok(Some(value)), None) => {
-                let mut checker = ValueChecker::new(self.types);
+                let mut checker = ValueChecker { ask: self.ask, ..ValueChecker::new(self.types) };
                 checker.value(Datum::Value(&value), kind.schema);
                 let wrong = checker.findings.diagnostics.into_iter();
                 for found in wrong.filter(|found| found.severity == Severity::Error) {

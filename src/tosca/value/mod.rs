@@ -31,6 +31,7 @@ mod check;
 mod clause;
 mod datum;
 mod define;
+mod form;
 mod kinds;
 mod literal;
 mod primitive;
@@ -48,6 +49,7 @@ mod version;
 pub use crate::tosca::function::{function, function_not_map};
 pub use clause::{Clause, Operator};
 pub use datum::Datum;
+pub(crate) use form::TextType;
 pub(crate) use kinds::ValueKinds;
 pub use primitive::Primitive;
 pub(crate) use read::defines_parameter;
@@ -62,7 +64,7 @@ pub(crate) use version::{Version, is_version};
 
 use crate::diagnostic::{Cite, Code, Diagnostic};
 pub(crate) use check::concealed;
-use check::{PropertyOwner, ValueChecker};
+use check::{PropertyOwner, ValueChecker, ValueQuery};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -231,6 +233,18 @@ pub fn check_assignment<'t, 'a>(
     types: &'t dyn DataTypes<'a>,
 ) -> Findings<'t> {
     let mut checker = ValueChecker::new(types);
+    checker.assignment(value.into(), definition);
+    checker.findings
+}
+
+/// As [`check_assignment`], with somebody who knows what validations ask for.
+pub(crate) fn check_assignment_asking<'t, 'a>(
+    value: impl Into<Datum<'t>>,
+    definition: &'t PropertyDefinition<'t>,
+    types: &'t dyn DataTypes<'a>,
+    ask: ValueQuery<'t>,
+) -> Findings<'t> {
+    let mut checker = ValueChecker { ask: Some(ask), ..ValueChecker::new(types) };
     checker.assignment(value.into(), definition);
     checker.findings
 }

@@ -5,12 +5,16 @@ use super::UndecidedReason;
 use super::check::{TypedSchema, ValueChecker};
 use super::clause::Clause;
 use super::datum::Datum;
+use super::form::TextType;
+use super::truth::is_unsupported;
 use super::unit::{Measure, decimal};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::function::function_in;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::clause::{ClauseArgument, ExpressionClause, conjuncts};
-use crate::tosca::v2_0::function::{FunctionOutcome, amount_and_unit, evaluate};
+use crate::tosca::v2_0::function::{
+    FormedValue, FunctionOutcome, PlainText, amount_and_unit, constant, evaluate,
+};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Node, write_flow};
 
@@ -25,14 +29,9 @@ impl<'t> ValueChecker<'t, '_> {
         if validations.peek().is_none() && numbers.validations.is_empty() {
             return;
         }
-        let value = datum.to_value();
         // Whether parts that functions compute fit is known when they are.
-        if function_in(&value).is_some() {
-            return;
-        }
-        let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
+        let Some(value) = meant(datum) else { return };
         let number = value.as_str().and_then(|text| decimal(amount_and_unit(text)?.0));
-        let value = in_base_unit(value, units);
         validations.for_each(|clause| self.validation(datum, kind, *clause, &value));
         if let Some(number) = number {
             let number = Value::Number(number.number());
@@ -49,13 +48,17 @@ impl<'t> ValueChecker<'t, '_> {
         clause: Node<'t>,
         value: &Value,
     ) {
-        let units = kind.data_type.map_or(&[][..], |data_type| data_type.units);
-        match validated(clause, value, units) {
+        match self.validated(clause, value, kind) {
             Ok(Some(Value::Bool(true))) => {}
             Ok(Some(Value::Bool(false))) => self.violates(datum, clause),
             Ok(_) => {
                 let name = v2_0::called(clause).map_or("", |(name, _)| name);
                 self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
+            }
+            Err(why) if is_unsupported(&why) => {
+                let message = format!("whether the value fits cannot be decided: {why}");
+                let note = Diagnostic::note(Code::Undecidable, message).at(datum.span());
+                self.report(note.rule(Rule::new(&TOSCA_2_0, "10.2.2.2.7")));
             }
             Err(why) => {
                 let message = format!("the validation of {} has no value: {why}", datum.shown());
@@ -63,6 +66,46 @@ impl<'t> ValueChecker<'t, '_> {
                 self.report(warning.at(clause.span()).rule(Rule::new(&TOSCA_2_0, "9.10")));
             }
         }
+    }
+
+    /// The value of a validation clause for `$value`.
+    fn validated(
+        &self,
+        clause: Node<'t>,
+        value: &Value,
+        kind: &TypedSchema<'t>,
+    ) -> FunctionOutcome {
+        let query = |name: &str, path: Option<Node<'_>>| match name {
+            "value" => self.part_of_value(value, *kind, &v2_0::listed(path)),
+            _ => self.ask?(name, path),
+        };
+        evaluate(clause, &query, &TextType::of_part(kind.schema, &[], self.types))
+    }
+
+    /// A part of a value; a property without one has its default.
+    fn part_of_value(
+        &self,
+        value: &Value,
+        kind: TypedSchema<'t>,
+        path: &[Node<'_>],
+    ) -> Option<FormedValue<TextType>> {
+        let (mut value, mut schema) = (value.clone(), Some(kind.schema));
+        for step in path {
+            let step = constant(*step, &PlainText).ok()??.to_string();
+            let kind = schema.map(|schema| self.kind(schema));
+            let default = || meant(kind?.property(&step)?.default?.into());
+            let part = match &value {
+                Value::Map(entries) => {
+                    let known = entries.iter().find(|(key, _)| **key == *step);
+                    known.map(|(_, part)| part.clone()).or_else(default)?
+                }
+                Value::List(items) => items.get(step.parse::<usize>().ok()?)?.clone(),
+                _ => return None,
+            };
+            (value, schema) = (part, kind.and_then(|kind| kind.part(&step)));
+        }
+        let form = schema.and_then(|schema| TextType::of_part(schema, &[], self.types));
+        Some((value, form))
     }
 
     fn violates(&mut self, datum: Datum<'t>, clause: Node<'t>) {
@@ -89,23 +132,15 @@ pub(crate) fn said_clauses(validation: Node<'_>) -> Vec<Clause<'_>> {
     clauses.collect()
 }
 
-/// The value of a validation clause for `$value`.
-fn validated(clause: Node<'_>, value: &Value, units: &[UnitSize]) -> FunctionOutcome {
-    let query = |name: &str, path: Option<Node<'_>>| match (name, path) {
-        ("value", None) => Some(value.clone()),
-        ("value", Some(path)) => path.items().try_fold(value.clone(), |value, step| {
-            let step = step.text()?;
-            match value {
-                Value::Map(entries) => {
-                    entries.iter().find(|(key, _)| **key == *step).map(|(_, part)| part.clone())
-                }
-                Value::List(items) => items.get(step.parse::<usize>().ok()?).cloned(),
-                _ => None,
-            }
-        }),
-        _ => None,
-    };
-    evaluate(clause, &query, &|value| in_base_unit(value, units))
+/// The value that is meant by a datum; `None` where functions compute parts of it.
+fn meant(datum: Datum<'_>) -> Option<Value> {
+    match datum.node().filter(|node| v2_0::is_of(node.document())) {
+        Some(node) => {
+            let is_known = !v2_0::calls(node);
+            is_known.then(|| constant(node, &PlainText).ok()?)?
+        }
+        None => Some(datum.to_value()).filter(|value| function_in(value).is_none()),
+    }
 }
 
 /// A scalar as an amount of the base unit, if the size of its unit is known.

@@ -2,12 +2,14 @@
 //! they are given (sections 10.2 and 10.4), and what they give.
 
 use super::super::checker::Checker;
-use super::super::v2_0::{each, listed, refusal, refused_call, taken};
+use super::super::v2_0::{each, refusal, refused_call, taken};
 use super::kind::{Fit, KnownValue, ValueType};
 use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
-use crate::tosca::v2_0::called;
-use crate::tosca::v2_0::function::{BuiltIn, amount_and_unit, evaluate, order, regular_expression};
+use crate::tosca::v2_0::function::{
+    BuiltIn, PlainText, amount_and_unit, constant, order, regular_expression,
+};
+use crate::tosca::v2_0::{called, listed};
 use crate::tosca::value::{Primitive, Schema, ValueKinds, is_unsupported};
 use crate::variability::graph::ElementId;
 use cuvee_text::value::Value;
@@ -56,12 +58,16 @@ impl Checker<'_, '_> {
         let known = match (self.declared_functions().find(node.document().file(), name), name) {
             (Some(signatures), _) => self.custom(expression, &call, &signatures),
             (None, name) => BuiltIn::named(name).and_then(|function| {
-                // Otherwise, what the call gives is known already, or that it gives nothing.
-                if matches!(evaluate(node, &|_, _| None, &|value| value), Ok(None)) {
-                    self.takes_given(expression, &call, function);
-                    self.takes_pattern(expression.when, &call, function);
-                    self.takes_range(expression.when, &call, function);
-                    self.compares(expression, &call);
+                match constant(node, &PlainText) {
+                    Ok(None) => {
+                        self.takes_given(expression, &call, function);
+                        self.takes_pattern(expression.when, &call, function);
+                        self.takes_range(expression.when, &call, function);
+                        self.compares(expression, &call);
+                    }
+                    Ok(Some(_)) => self.compares(expression, &call),
+                    // That it gives nothing is reported elsewhere.
+                    Err(_) => {}
                 }
                 self.result(&call, function)
             }),
@@ -136,7 +142,7 @@ impl Checker<'_, '_> {
         let ("in_range", [_, range]) = (call.name, call.arguments) else { return };
         let bounds: Vec<Value> = range.items().map(Node::to_value).collect();
         if let [low @ Value::Number(_), high @ Value::Number(_)] = &bounds[..]
-            && order(low, high) == Ok(Some(Ordering::Greater))
+            && order(low, high, &PlainText) == Ok(Some(Ordering::Greater))
         {
             let message = format!("no value is in a range from `{low}` to `{high}`");
             let warning = Diagnostic::warning(Code::InvalidFunction, message).at(range.span());

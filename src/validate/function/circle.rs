@@ -16,11 +16,11 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A value of a property of a node, or a part of it.
-struct CircleValue<'n> {
+pub(in crate::validate) struct CircleValue<'n> {
     node: NodeId,
-    value: Node<'n>,
+    pub(in crate::validate) value: Node<'n>,
     /// The elements without which it is another one.
-    when: Vec<ElementId>,
+    pub(in crate::validate) when: Vec<ElementId>,
 }
 
 /// The values that need each other.
@@ -80,7 +80,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The value of a property of a node, if it is the same in all variants that have it.
-    fn needed(&self, id: NodeId, name: &str) -> Option<CircleValue<'c>> {
+    pub(in crate::validate) fn needed(&self, id: NodeId, name: &str) -> Option<CircleValue<'c>> {
         let node = self.graph.node(id);
         let body = node.template.declared.value;
         let is_one = !Directive::selects(body) && body.get("instance_count").is_none();

@@ -6,9 +6,9 @@ use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::Family;
 use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::types::EffectiveCapability;
-use crate::tosca::v2_0::function::{BuiltIn, evaluate};
+use crate::tosca::v2_0::function::{BuiltIn, PlainText, constant};
 use crate::tosca::value::{
-    DataTypes, Primitive, PropertyDefinition, Schema, check_value, in_base_unit,
+    DataTypes, Primitive, PropertyDefinition, Schema, TextType, check_value, in_base_unit,
 };
 use crate::variability::graph::{ElementId, NodeElement, RelationElement};
 use cuvee_text::decimal::Decimal;
@@ -186,8 +186,9 @@ impl<'a> Checker<'_, 'a> {
 
     /// An amount in the base unit of its type; `None` where it depends on more than its arguments.
     fn amount(&self, definition: &PropertyDefinition<'_>, amount: Node<'_>) -> Option<Value> {
-        let units = self.schemas.units(definition);
-        evaluate(amount, &|_, _| None, &|value| in_base_unit(value, &units)).ok()?
+        let form = TextType::of_part(&definition.schema, &[], &self.schemas);
+        let amount = constant(amount, &form).ok()??;
+        Some(in_base_unit(amount, &self.schemas.units(definition)))
     }
 }
 
@@ -219,7 +220,7 @@ fn decimal(value: &Value) -> Option<Decimal> {
 }
 
 fn called(function: &str, arguments: Vec<Value>) -> Option<Value> {
-    BuiltIn::named(function)?.value?(&arguments).ok()?
+    BuiltIn::named(function)?.value?(&arguments, &PlainText).ok()?
 }
 
 fn wrong(code: Code, message: String, at: Node<'_>) -> Diagnostic {

@@ -4,7 +4,7 @@ use super::by;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0::function::{BuiltIn, FUNCTIONS};
-use crate::tosca::v2_0::{called, called_as_key, function_name};
+use crate::tosca::v2_0::{called, called_as_key, function_name, listed};
 use crate::tosca::value::{DataTypes, Primitive, Schema, check_value};
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node, NodeKind};
@@ -169,16 +169,17 @@ impl CallChecker<'_, '_, '_> {
         arguments: Option<Node<'_>>,
         found: &mut Vec<Diagnostic>,
     ) {
-        let count = arguments.map_or(0, |it| match it.kind() {
-            NodeKind::Sequence => it.items().len(),
-            _ => 1,
-        });
+        let arguments = arguments.filter(|arguments| !arguments.is_null());
+        let count = listed(arguments).len();
         let bounds = match self.functions.find(at.document().file(), name) {
             Some(signatures) => match refused(&signatures, arguments, self.types) {
                 Some(refused) => return found.push(refused_call(at, name, &refused)),
                 None => return,
             },
             None => match BuiltIn::named(name) {
+                Some(function) if function.value.is_some() && is_unlisted(arguments) => {
+                    return found.push(unlisted(at, function));
+                }
                 Some(function) => (function.least, function.most),
                 None => return found.push(undeclared(at, name)),
             },
@@ -199,6 +200,18 @@ impl CallChecker<'_, '_, '_> {
     }
 }
 
+/// Whether arguments are written, and no list.
+fn is_unlisted(arguments: Option<Node<'_>>) -> bool {
+    arguments.is_some_and(|it| it.kind() != NodeKind::Sequence && called(it).is_none())
+}
+
+fn unlisted(at: Node<'_>, function: &BuiltIn) -> Diagnostic {
+    let BuiltIn { name, takes, section, .. } = function;
+    let message = format!("`${name}` takes a list of arguments");
+    let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
+    by(error.help(format!("write it as `${name}: {takes}`")), section)
+}
+
 fn beside_others(key: Node<'_>, name: &str) -> Diagnostic {
     let message = format!("`${name}` calls a function, and other keys stand beside it");
     let error = Diagnostic::error(Code::InvalidFunction, message).at(key.span());
@@ -216,14 +229,6 @@ fn undeclared(at: Node<'_>, name: &str) -> Diagnostic {
 pub(in crate::validate) fn refused_call(at: Node<'_>, name: &str, why: &str) -> Diagnostic {
     let message = format!("no signature of `${name}` takes these arguments: {why}");
     by(Diagnostic::error(Code::InvalidFunction, message).at(at.span()), "10.4")
-}
-
-/// The arguments of a call: those that are listed, or the only one.
-pub(in crate::validate) fn listed(arguments: Option<Node<'_>>) -> Vec<Node<'_>> {
-    match arguments {
-        Some(list) if list.kind() == NodeKind::Sequence => list.items().collect(),
-        one => one.into_iter().collect(),
-    }
 }
 
 /// Why no signature of a function takes these arguments; `None` if one takes them. Signatures are

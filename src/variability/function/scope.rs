@@ -4,8 +4,8 @@ use crate::diagnostic::Diagnostics;
 use crate::tosca::evaluate::{FunctionEvaluator, FunctionScope, ScopeInput, ScopeValue};
 use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
-use crate::tosca::types::schemas::units;
-use crate::tosca::value::{PropertyDefinition, UnitSize};
+use crate::tosca::types::schemas::{Schemas, units};
+use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize};
 use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
@@ -33,11 +33,13 @@ pub(crate) struct VariantScope<'e, 'a> {
     graph: &'e Graph<'a>,
     presence: &'e Presence,
     types: &'e Types<'e>,
+    schemas: OnceCell<Schemas<'e, 'e>>,
     given: Given,
     /// The present inputs by name; if several have a name, the last one counts.
     inputs: FxHashMap<&'a str, ElementId>,
-    /// The relations that use named relationship templates.
-    relationships: FxHashMap<&'a str, ElementId>,
+    /// The relations that use named relationship templates. In TOSCA 2.0, such a name means nothing
+    /// where several relations do.
+    relationships: FxHashMap<&'a str, Option<ElementId>>,
     /// The names in mappings of requirements and capabilities.
     exposed: OnceCell<FxHashSet<Arc<str>>>,
 }
@@ -50,17 +52,24 @@ impl<'e, 'a> VariantScope<'e, 'a> {
         given: Given,
     ) -> Self {
         let present = graph.inputs.iter().filter(|input| presence.is(input.id));
-        let named =
-            graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+        let is_2_0 = v2_0::is_of(graph.template.root.document());
+        let named = graph.relations.iter().filter(|relation| {
+            let counts = !is_2_0 || presence.is(relation.id);
+            counts && relation.requirement.relationship.is_some()
+        });
+        let mut relationships = FxHashMap::default();
+        for (relation, template) in named.filter_map(|it| Some((it.id, it.relationship?.name))) {
+            let known = relationships.entry(template).or_insert(Some(relation));
+            *known = Some(relation).filter(|_| !is_2_0 || *known == Some(relation));
+        }
         Self {
             graph,
             presence,
             types,
+            schemas: OnceCell::new(),
             given,
             inputs: present.map(|input| (input.parameter.declared.name, input.id)).collect(),
-            relationships: named
-                .filter_map(|relation| Some((relation.relationship?.name, relation.id)))
-                .collect(),
+            relationships,
             exposed: OnceCell::new(),
         }
     }
@@ -117,7 +126,7 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
 
     fn named(&self, entity: Name<'_>) -> Option<ElementId> {
         let find = |kind| self.graph.find(LookupStep::Root(kind), entity.at).ok();
-        let relationship = || self.relationships.get(entity.text).copied();
+        let relationship = || self.relationships.get(entity.text).copied().flatten();
         let found = find(ElementKind::Node).or_else(relationship);
         found.or_else(|| find(ElementKind::Group)).and_then(|id| self.present(id))
     }
@@ -199,6 +208,10 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         units(self.types, definition)
     }
 
+    fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType> {
+        TextType::of_part(schema, path, self.schemas.get_or_init(|| Schemas::new(self.types)))
+    }
+
     fn requirement(&self, relation: ElementId) -> (&'e str, Option<&'e str>) {
         let Some(relation) = self.relation_of(relation) else { return ("", None) };
         let declared = &relation.requirement.declared;
@@ -229,6 +242,7 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
             name: declared.name,
             span: element.span,
             is_required: definition.is_required(),
+            schema: definition.expected().cloned(),
             value: given.or_else(default),
         })
     }

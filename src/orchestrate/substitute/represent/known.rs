@@ -1,7 +1,7 @@
 //! Evaluates expressions as far as inputs and indices say what they are.
 
 use crate::tosca::function::function_in;
-use crate::tosca::v2_0::function::{FunctionOutcome, evaluate};
+use crate::tosca::v2_0::function::{FunctionOutcome, PlainText, evaluate};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, Node, NodeKind, Out, OutNode, parse, write_yaml};
@@ -50,7 +50,10 @@ impl KnownInputs {
     }
 
     fn evaluated(&self, node: Node<'_>, at: Indices) -> FunctionOutcome {
-        evaluate(node, &|name, arguments| self.asked(name, arguments, at), &|value| value)
+        let query = |name: &str, arguments: Option<Node<'_>>| {
+            Some((self.asked(name, arguments, at)?, None::<PlainText>))
+        };
+        evaluate(node, &query, &PlainText)
     }
 
     fn asked(&self, function: &str, arguments: Option<Node<'_>>, at: Indices) -> Option<Value> {

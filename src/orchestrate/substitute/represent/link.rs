@@ -26,7 +26,7 @@ use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::Types;
 use crate::tosca::filter::{FilterReason, FilterVerdict, NodeFilter};
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::v2_0::function::BuiltIn;
+use crate::tosca::v2_0::function::{BuiltIn, PlainText};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{NodeKind, Out, OutNode};
@@ -514,7 +514,7 @@ impl<'a> Linking<'_, '_, 'a> {
         let difference = BuiltIn::named("difference")?.value?;
         amounts
             .map(|(_, amount)| amount.clone())
-            .try_fold(there, |left, amount| difference(&[left, amount]).ok()?)
+            .try_fold(there, |left, amount| difference(&[left, amount], &PlainText).ok()?)
     }
 
     /// Reports a mandatory assignment for which there are too few nodes.

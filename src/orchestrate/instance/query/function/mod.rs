@@ -15,7 +15,7 @@ use crate::orchestrate::instance::target::ComputedOutput;
 use crate::topology::sensitive::SENSITIVE;
 use crate::tosca::function::{Arguments, Call, Function, Name, SECRET_MARK, function_in};
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::function::{BuiltIn, INDICES};
+use crate::tosca::v2_0::function::{BuiltIn, INDICES, PlainText};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, Node, NodeKind, Scalar, parse, write_flow};
@@ -222,7 +222,7 @@ impl<'m> ModelFunctions<'m, '_> {
         if is_secret {
             return Ok(SENSITIVE.into());
         }
-        let value = built_in.applied(given.into_iter().map(Some).collect());
+        let value = built_in.applied(given.into_iter().map(Some).collect(), &PlainText);
         let value = value.map_err(|why| unknown().help(why))?;
         value.ok_or_else(unknown)
     }

@@ -1,0 +1,92 @@
+//! Says what the types of TOSCA 2.0 make of values that are written as texts: versions, timestamps,
+//! bytes and scalars.
+
+use super::check::{TypedSchema, ValueChecker};
+use super::timestamp::rfc_3339;
+use super::unit::units;
+use super::validation::{UnitSize, amount};
+use super::version::Version;
+use super::{DataTypes, Primitive, Schema};
+use crate::tosca::v2_0::function::TextForm;
+use cuvee_text::value::Number;
+use std::cmp::Ordering;
+
+/// What the type of values, or of the entries of lists and maps, makes of texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TextType {
+    Version,
+    Timestamp,
+    Bytes,
+    /// Scalars with these units.
+    Scalar(Vec<UnitSize>),
+}
+
+/// How deep lists and maps may contain each other.
+const DEPTH: usize = 16;
+
+impl TextType {
+    /// That of a part of values of a schema.
+    pub(crate) fn of_part<'t, 'a>(
+        schema: &'t Schema<'t>,
+        path: &[String],
+        types: &'t dyn DataTypes<'a>,
+    ) -> Option<Self> {
+        let checker = ValueChecker::new(types);
+        let mut kind = checker.kind(schema);
+        for step in path {
+            kind = checker.kind(kind.part(step)?);
+        }
+        for _ in 0..DEPTH {
+            match kind.base {
+                Some(Primitive::List | Primitive::Map) => kind = checker.kind(kind.entry_schema()?),
+                _ => break,
+            }
+        }
+        Self::of(&kind)
+    }
+
+    pub(super) fn of(kind: &TypedSchema<'_>) -> Option<Self> {
+        match kind.base? {
+            Primitive::Version => Some(Self::Version),
+            Primitive::Timestamp => Some(Self::Timestamp),
+            Primitive::Bytes => Some(Self::Bytes),
+            Primitive::Scalar => Some(Self::Scalar(kind.data_type?.units.to_vec())),
+            Primitive::ScalarUnit(dimension) => {
+                let units = units(dimension).iter();
+                let units = units.map(|(unit, size)| ((*unit).to_owned(), Some(size.to_string())));
+                Some(Self::Scalar(units.collect()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl TextForm for TextType {
+    fn order(&self, one: &str, other: &str) -> Option<Option<Ordering>> {
+        match self {
+            Self::Version => {
+                let (one, other) = (Version::parse(one)?, Version::parse(other)?);
+                Some(one.compare_in_branch(&other))
+            }
+            Self::Timestamp => Some(Some(rfc_3339(one)?.cmp(&rfc_3339(other)?))),
+            Self::Bytes | Self::Scalar(_) => None,
+        }
+    }
+
+    fn base_amount(&self, text: &str) -> Option<Number> {
+        let Self::Scalar(units) = self else { return None };
+        Some(amount(text, units)?.number())
+    }
+
+    fn base_unit(&self) -> Option<&str> {
+        let Self::Scalar(units) = self else { return None };
+        let base = units.iter().find(|(_, size)| size.as_deref() == Some("1"));
+        base.map(|(unit, _)| &**unit)
+    }
+
+    /// Three bytes are four characters of base64, of which those at the end may be padding.
+    fn length(&self, text: &str) -> Option<usize> {
+        let digits = || text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
+        (*self == Self::Bytes).then(|| digits().count() * 3 / 4)
+    }
+}
