@@ -17,7 +17,8 @@ use crate::tosca::v2_0;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::scope::Functions;
 use crate::variability::graph::{
-    ArtifactElement, ElementId, Graph, PropertyElement, RelationElement, RelationId, Target,
+    ArtifactElement, ElementId, Graph, NodeElement, PropertyElement, RelationElement, RelationId,
+    Target,
 };
 use crate::variability::presence::Presence;
 use crate::variability::template::{
@@ -67,6 +68,13 @@ pub(crate) fn emit<'a>(
         functions,
         technologies,
         site: OutputSite::Elsewhere,
+        sharing: Vec::new(),
+        copies: graph
+            .nodes
+            .iter()
+            .filter(|node| presence.is(node.id) && graph.copied(node).is_some())
+            .collect(),
+        workflow_inputs: Vec::new(),
         verbatim,
         by_position,
         bytes: Some(BYTES),
@@ -103,6 +111,13 @@ struct Emitter<'m, 'e, 'f, 'a> {
     /// The evaluator of functions, if functions are replaced by their values.
     functions: Option<Functions<'m, 'f, 'a>>,
     site: OutputSite,
+    /// Other elements that take what is written there: nodes that copy it, or relations of one
+    /// relationship template.
+    sharing: Vec<ElementId>,
+    /// The present nodes that copy others.
+    copies: Vec<&'e NodeElement<'a>>,
+    /// The inputs of the workflow that is being written, which count before those of the topology.
+    workflow_inputs: Vec<&'a str>,
     /// Whether present elements are written without changes, because the template has no
     /// variability.
     verbatim: bool,
@@ -155,6 +170,22 @@ fn version(written: Node<'_>) -> Out<'_> {
         }
         _ => string(PLAIN_VERSION),
     }
+}
+
+/// Whether a value asks for one of these inputs.
+fn asks_for(node: Node<'_>, inputs: &[&str]) -> bool {
+    let is_call = |(key, argument): (Node<'_>, Node<'_>)| {
+        let called = key.text().and_then(|key| key.strip_prefix('$').or(Some(key)));
+        let name = argument.items().next().unwrap_or(argument).text();
+        called == Some(Function::GetInput.name()) && name.is_some_and(|it| inputs.contains(&it))
+    };
+    !inputs.is_empty()
+        && (node.entries().any(is_call) || node.parts().any(|part| asks_for(part, inputs)))
+}
+
+/// A value as it is written in the place of what computes it.
+fn written(value: Value, like: Node<'_>) -> Value {
+    if v2_0::is_of(like.document()) { meant::literal(value) } else { value }
 }
 
 /// A value whose key is no longer written.
@@ -275,9 +306,17 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             OutputSite::Element(id) => Some(id),
         };
         // `functions` has already recorded its errors.
-        if let Some(value) = functions.evaluate(node, site).ok()? {
-            let is_2_0 = v2_0::is_of(node.document());
-            let value = Out::Value(if is_2_0 { meant::literal(value) } else { value });
+        let mut value = match asks_for(node, &self.workflow_inputs) {
+            true => None,
+            false => functions.evaluate(node, site).ok()?,
+        };
+        let others = if value.is_some() { &*self.sharing } else { &[] };
+        for other in others {
+            let same = functions.evaluate(node, Some(*other)).ok()?;
+            value = value.filter(|value| same.as_ref() == Some(value));
+        }
+        if let Some(value) = value {
+            let value = Out::Value(written(value, node));
             return Some(match node.entries().next() {
                 Some((function, _)) => lifted(function, value),
                 None => value,
@@ -356,9 +395,21 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             "relationship_templates" => this.relationships(value),
             "groups" => this.groups(value),
             "policies" => this.policies(value),
+            "workflows" => Some(this.within(OutputSite::Topology, |this| this.workflows(value))),
             _ => Some(this.within(OutputSite::Topology, |this| this.source(value))),
         });
         self.some(entries, node)
+    }
+
+    fn workflows(&mut self, like: Node<'a>) -> Out<'a> {
+        let entries = self.entries(like, |this, _, workflow| {
+            let inputs = workflow.get("inputs").into_iter().flat_map(Node::entries);
+            this.workflow_inputs = inputs.filter_map(|(name, _)| name.text()).collect();
+            let written = this.source(workflow);
+            this.workflow_inputs = Vec::new();
+            Some(written)
+        });
+        map(entries, like)
     }
 
     fn imports(&mut self, node: Node<'a>) -> Option<Out<'a>> {
@@ -409,7 +460,12 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         for (id, declared) in all {
             let when = self.when_written(id);
             if when != Formula::FALSE {
-                let body = self.body(declared.value, |this, _, value| Some(this.source(value)));
+                // A call is a value in the single-line grammar.
+                let is_call = v2_0::calls(declared.value) && v2_0::called(declared.value).is_some();
+                let body = match is_call {
+                    true => self.source(declared.value),
+                    false => self.body(declared.value, |this, _, value| Some(this.source(value))),
+                };
                 named.put(declared, when, body);
             }
         }
@@ -457,12 +513,17 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             }
             let named = self.technologies.is_some();
             let assigned = if named { Vec::new() } else { self.assigned_types(node.id) };
-            let body = |this: &mut Self, keyword: &str, value| match keyword {
-                "type" => this.type_of(node.id, value, &assigned),
-                "properties" => this.properties(&node.properties, value),
-                "requirements" => this.requirements(&node.relations, value),
-                "artifacts" => this.artifacts(&node.artifacts, value),
-                _ => Some(this.source(value)),
+            let body = |this: &mut Self, keyword: &str, value| {
+                this.sharing = this.takers(node, keyword);
+                let written = match keyword {
+                    "type" => this.type_of(node.id, value, &assigned),
+                    "properties" => this.properties(&node.properties, value),
+                    "requirements" => this.requirements(&node.relations, value),
+                    "artifacts" => this.artifacts(&node.artifacts, value),
+                    _ => Some(this.source(value)),
+                };
+                this.sharing = Vec::new();
+                written
             };
             let mut body = self.within(OutputSite::Element(node.id), |this| {
                 this.body(node.template.declared.value, body)
@@ -475,6 +536,13 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             return Some(map(entries, like));
         }
         self.some(entries, like)
+    }
+
+    /// The present nodes that copy a keyname of a node.
+    fn takers(&self, node: &NodeElement<'a>, keyname: &str) -> Vec<ElementId> {
+        let copies = self.copies.iter().filter(|other| other.id != node.id);
+        let takes = |other: &&&NodeElement<'a>| self.graph.holder(other, keyname).id == node.id;
+        copies.filter(takes).map(|other| other.id).collect()
     }
 
     /// Writes the technology of a node after its type, if technologies are to be named.
@@ -596,7 +664,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
                 let value = self.evaluator.value(read, Some(property.id));
                 let value = self.diagnostics.ok(value)?;
                 self.pay(&value, expression)?;
-                Some(Out::Value(value))
+                Some(Out::Value(written(value, expression)))
             }
         }
     }
@@ -638,11 +706,16 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         {
             return lifted(name, Out::Source(node));
         }
-        self.body(value, |this, keyword, value| match keyword {
-            "relationship" if value.kind() == NodeKind::Mapping => {
-                Some(this.relationship(relation, value))
-            }
-            _ => Some(this.source(value)),
+        let is_2_0 = v2_0::is_of(value.document());
+        // There, `SELF` is the relationship (section 10.3).
+        let site = if is_2_0 { OutputSite::Element(relation.id) } else { self.site };
+        self.within(site, |this| {
+            this.body(value, |this, keyword, value| match keyword {
+                "relationship" if value.kind() == NodeKind::Mapping => {
+                    Some(this.relationship(relation, value))
+                }
+                _ => Some(this.source(value)),
+            })
         })
     }
 
@@ -706,7 +779,10 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let when = self.both(open, user.when);
             open = self.both(open, !user.when);
             if when != Formula::FALSE {
+                let others = users.iter().map(|other| other.relation.id);
+                self.sharing = others.filter(|other| *other != user.relation.id).collect();
                 cases.push((when, self.relationship(user.relation, value)));
+                self.sharing = Vec::new();
             }
             if open == Formula::FALSE {
                 break;

@@ -7,7 +7,7 @@
 //! value of the inputs. For all other values of the inputs, the document refers to a later value,
 //! or has none.
 
-use super::{BYTES, Emitter, OutputSite};
+use super::{BYTES, Emitter, OutputSite, written};
 use crate::diagnostic::Diagnostics;
 use crate::variability::expression::Evaluator;
 use crate::variability::graph::{ElementId, PropertyElement};
@@ -98,6 +98,9 @@ pub(crate) fn emit_open<'a>(
         technologies: None,
         graph,
         presence: None,
+        sharing: Vec::new(),
+        copies: Vec::new(),
+        workflow_inputs: Vec::new(),
         opening: Opening { known, imports_vary, ..Opening::default() },
         evaluator: &mut evaluator,
         functions: None,
@@ -206,7 +209,7 @@ impl<'a> Emitter<'_, '_, '_, 'a> {
         }
         let mut cases = Vec::with_capacity(values.len() + 1);
         for (whens, value) in values.into_values() {
-            cases.push((self.evaluator.arena.or(whens), Out::Value(value)));
+            cases.push((self.evaluator.arena.or(whens), Out::Value(written(value, expression))));
         }
         let unknown = self.evaluator.arena.and(cases.iter().map(|(when, _)| !*when));
         if unknown != Formula::FALSE {

@@ -5,6 +5,7 @@ use super::declaration::{Declarations, InputId, InputMismatch};
 use super::from_feature_ide;
 use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
 use crate::tosca::sensitive::is_sensitive_name;
+use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
@@ -282,7 +283,7 @@ pub(super) fn entries(
     let assignment = |(key, value): (Node<'_>, Node<'_>)| match key.text() {
         Some(name) => {
             let (span, source) = (Some(value.span()), source.clone());
-            Ok(Assignment { span, source, ..Assignment::new(name, value.to_value()) })
+            Ok(Assignment { span, source, ..Assignment::new(name, v2_0::data(value)) })
         }
         None => {
             let message =

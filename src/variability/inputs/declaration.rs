@@ -256,7 +256,7 @@ impl<'a> Declaration<'a> {
     /// `default: yes` for features.
     fn check_default(&self, diagnostics: &mut Diagnostics) {
         let Some(default) = self.default.filter(|default| !is_expression(*default)) else { return };
-        for problem in self.problems(&self.read_value(default.to_value())) {
+        for problem in self.problems(&self.read_value(v2_0::data(default))) {
             let message = format!(
                 "the default of the variability input `{}` does not fit: {}",
                 self.name, problem.message
@@ -318,7 +318,7 @@ impl<'a> Declaration<'a> {
     pub(crate) fn default_value(&self) -> Option<Value> {
         self.default
             .filter(|default| !is_expression(*default))
-            .map(|default| self.read_value(default.to_value()))
+            .map(|default| self.read_value(v2_0::data(default)))
     }
 
     /// The expression for its value if nothing is assigned: a default that is an expression, else

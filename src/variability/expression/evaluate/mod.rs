@@ -16,6 +16,7 @@ pub(super) use open::{EvaluationFailure, ValueCase};
 use super::dependencies::DependencyMemo;
 use crate::diagnostic::{Advice, Code, Diagnostic};
 use crate::tosca::types::TypeHierarchy;
+use crate::tosca::v2_0;
 use crate::variability::clock::Clock;
 use crate::variability::graph::index::NameIndex;
 use crate::variability::graph::{ElementId, Graph};
@@ -189,7 +190,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         context: Option<ElementId>,
     ) -> Result<Evaluation, Diagnostic> {
         match self.expression(id).term {
-            Term::Scalar(node) => Ok(Evaluation::Value(node.to_value())),
+            Term::Scalar(node) => Ok(Evaluation::Value(v2_0::data(node))),
             Term::List(items) => self.list(id, items, context),
             Term::Application(operation) => match self.splits(operation) {
                 Some(inputs) => self.by_cases(&inputs.open, id, operation, context),
