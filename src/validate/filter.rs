@@ -5,8 +5,8 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::types::schemas::definitions;
-use crate::tosca::value::{Datum, PropertyDefinition, check_constraint_definition};
-use crate::tosca::{EffectiveCapability, Family, Part, TypeId};
+use crate::tosca::value::{Clause, Datum, PropertyDefinition, check_constraint_definition};
+use crate::tosca::{EffectiveCapability, Family, Part, TypeId, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
@@ -107,7 +107,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             };
             let Some(schema) = definition.expected() else { continue };
-            for clause in &filter.clauses {
+            // In TOSCA 2.0, what a filter compares is checked with its other expressions.
+            let is_of_1_3 = |clause: &&Clause<'_>| !v2_0::is_of(clause.operand.document());
+            for clause in filter.clauses.iter().filter(is_of_1_3) {
                 self.report_values(
                     when,
                     check_constraint_definition(clause, schema, &self.schemas),

@@ -4,7 +4,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::v2_0;
-use crate::tosca::value::check_definition;
+use crate::tosca::value::{Schema, check_definition, check_value};
 use crate::variability::graph::ElementId;
 use crate::variability::template::{Parameter, shape};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -49,7 +49,7 @@ impl<'a> Checker<'_, 'a> {
         let body = parameter.declared.value;
         // A body that is not a definition is the parameter's value in the single-line grammar.
         if !shape::PARAMETER.is_meant(body) {
-            return;
+            return self.untyped_call(id, body);
         }
         self.keynames(&[id], body, shape::PARAMETER);
         self.about(&[id], body, PARAMETER.section);
@@ -58,10 +58,20 @@ impl<'a> Checker<'_, 'a> {
         self.report_all(&[id], diagnostics);
         if definition.expected().is_none() {
             let values = ["value", "default"].into_iter().filter_map(|keyname| body.get(keyname));
-            values.for_each(|value| self.untyped(&[id], value));
+            values.for_each(|value| {
+                self.untyped(&[id], value);
+                self.untyped_call(id, value);
+            });
         }
         if self.schema_types(&[id], body) {
             self.report_values(&[id], check_definition(&definition, &self.schemas));
+        }
+    }
+
+    /// Checks a call of TOSCA 2.0 whose value may be of any type.
+    fn untyped_call(&self, id: ElementId, value: Node<'_>) {
+        if v2_0::calls(value) {
+            self.report_values(&[id], check_value(value, &Schema::untyped(), &self.schemas));
         }
     }
 

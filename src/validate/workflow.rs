@@ -39,6 +39,10 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn workflow(&self, workflow: &Workflow<'a>, workflows: &Workflows<'a>) {
+        if !self.graph.template.is_imported(workflow.named.key.span()) {
+            let own: Vec<_> = workflow.inputs.iter().map(|input| input.named).collect();
+            self.inputs_asked_in(workflow.named.value, &own);
+        }
         for input in &workflow.inputs {
             if self.schema_types(&[], input.named.value) {
                 self.report_values(&[], check_definition(input, &self.schemas));

@@ -19,7 +19,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, di
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::value::{Primitive, Undecided, UndecidedReason, function, function_not_map};
-use crate::tosca::{Family, v2_0};
+use crate::tosca::{Family, Named, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::PropertyValue;
@@ -120,11 +120,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         for (id, parameter) in
             inputs.chain(graph.outputs.iter().map(|output| (output.id, output.parameter)))
         {
-            self.search_rest(
-                &self.site(id),
-                parameter.declared.value,
-                &["constraints", "entry_schema", "key_schema"],
-            );
+            let body = parameter.declared.value;
+            match v2_0::calls(body) && v2_0::called(body).is_some() {
+                // The single-line grammar.
+                true => self.search(&self.site(id), body),
+                false => self.search_rest(
+                    &self.site(id),
+                    body,
+                    &["constraints", "entry_schema", "key_schema"],
+                ),
+            }
         }
         for node in &graph.nodes {
             const ELEMENTS: &[&str] =
@@ -133,18 +138,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
         for relation in &graph.relations {
             // The requirement is part of its node; only the relationship has a source and a target.
-            let source =
-                FunctionSite { from: relation.id, entity: Some(graph.node(relation.source).id) };
             let body = relation.requirement.declared.value;
-            let filter = body.get("node_filter").filter(|it| v2_0::is_of(it.document()));
-            match filter {
-                // There, `SELF` is the relationship (TOSCA 2.0, section 8.8).
-                Some(filter) => {
-                    self.search_rest(&source, body, &["node", "relationship", "node_filter"]);
-                    self.search(&self.site(relation.id), filter);
+            let site = match v2_0::is_of(body.document()) {
+                // There, `SELF` is the relationship (TOSCA 2.0, section 10.3).
+                true => self.site(relation.id),
+                false => {
+                    let entity = Some(graph.node(relation.source).id);
+                    FunctionSite { from: relation.id, entity }
                 }
-                None => self.search_rest(&source, body, &["node", "relationship"]),
-            }
+            };
+            self.search_rest(&site, body, &["node", "relationship"]);
             if let Some(template) = relation.relationship {
                 self.search_rest(&self.site(relation.id), template.value, &["type", "properties"]);
             }
@@ -174,11 +177,10 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Searches the body of an element, except for the keys `without`, conditions and metadata.
     fn search_rest(&self, site: &FunctionSite, body: Node<'a>, without: &[&str]) {
-        let is_rest = |keyword: &str| {
-            !without.contains(&keyword) && !["conditions", "implies", "metadata"].contains(&keyword)
-        };
+        const TEXTS: [&str; 4] = ["conditions", "implies", "metadata", "description"];
+        let is_rest = |keyword: &str| !without.contains(&keyword) && !TEXTS.contains(&keyword);
         for (key, value) in body.entries() {
-            if value.kind() != NodeKind::Scalar && key.text().is_some_and(is_rest) {
+            if key.text().is_some_and(is_rest) {
                 self.search(site, value);
             }
         }
@@ -200,10 +202,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     fn search(&self, site: &FunctionSite, value: Node<'a>) {
-        if value.kind() == NodeKind::Scalar || !self.counts(site.from) {
+        let is_of_2_0 = v2_0::is_of(value.document()) && v2_0::called(value).is_some();
+        if value.kind() == NodeKind::Scalar && !is_of_2_0 || !self.counts(site.from) {
             return;
         }
-        if v2_0::is_of(value.document()) && v2_0::called(value).is_some() {
+        if is_of_2_0 {
             return self.expressed(site, value);
         }
         let is_call = function_not_map(value).is_some() || self.is_expected(value);
@@ -364,6 +367,20 @@ impl<'c, 'a> Checker<'c, 'a> {
             ConditionalValue { when: vec![id], outcome }
         };
         ids.into_iter().filter(|&id| self.counts(id)).map(answer).collect()
+    }
+
+    /// Reports calls in a workflow that ask for inputs that neither it nor the topology has.
+    pub(super) fn inputs_asked_in(&self, workflow: Node<'a>, own: &[Named<'a>]) {
+        if let Some(Ok(Call { arguments: Arguments::Input(input, _), .. })) =
+            function_not_map(workflow).and_then(|_| Call::read(workflow))
+        {
+            let is_own = own.iter().any(|own| Some(own.name) == input.text());
+            let answers = if is_own { Vec::new() } else { self.input_call(input, &[]) };
+            for error in answers.into_iter().filter_map(|answer| answer.outcome.err()) {
+                self.report_when(&[], &[], error);
+            }
+        }
+        workflow.parts().for_each(|part| self.inputs_asked_in(part, own));
     }
 
     fn inputs(&self) -> &FxHashMap<&'a str, Vec<ElementId>> {
