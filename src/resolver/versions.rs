@@ -202,7 +202,12 @@ impl<'l> VersionFiles<'l> {
             }
             let beside = (!is_single).then(|| relative(path, &supplied));
             let leads = |name: &str| leads_to(links, document, name, &gone);
-            let context = context(types, beside, &leads);
+            let below_root = |name: &str| {
+                let named = Path::new(name.strip_prefix('/')?);
+                let is_there = self.documents.iter().any(|(_, own)| own == named);
+                is_there.then(|| relative(path, named))
+            };
+            let context = context(types, beside, &below_root, &leads);
             let VersionedDocument { text, losses: found, needed: more } =
                 converted(document, self.to, &context);
             needed.extend(more.into_iter().filter(|it| !needed.contains(it)).collect::<Vec<_>>());
@@ -245,6 +250,7 @@ impl<'l> VersionFiles<'l> {
 fn context<'t, 'l>(
     types: &'t Types<'l>,
     beside: Option<String>,
+    below_root: &'t dyn Fn(&str) -> Option<String>,
     is_gone: &'t dyn Fn(&str) -> bool,
 ) -> VersionContext<'t, 'l> {
     VersionContext {
@@ -254,6 +260,7 @@ fn context<'t, 'l>(
         extended: NEWEST_VERSION,
         mark: EXTENSION.key,
         beside,
+        below_root,
         is_gone,
     }
 }

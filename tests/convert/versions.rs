@@ -171,10 +171,13 @@ fn is_same(from: &Value, to: &Value) -> bool {
             };
             !short.is_empty() && long.iter().all(|(key, value)| is(key, value))
         }
-        // A date is the instant at which it begins.
+        // A date is the instant at which it begins, and a unit is written as it is spelt.
         (Value::String(from), Value::String(to)) => {
             let is_date = from.split('-').map(str::len).eq([4, 2, 2]);
-            is_same_name(from, to) || is_date && to.strip_suffix("T00:00:00Z") == Some(from)
+            let is_amount = from.starts_with(|first: char| first.is_ascii_digit());
+            is_amount && from.eq_ignore_ascii_case(to)
+                || is_same_name(from, to)
+                || is_date && to.strip_suffix("T00:00:00Z") == Some(from)
         }
         _ => from == to,
     }
@@ -209,6 +212,7 @@ fn is_default(key: &str, value: &Value) -> bool {
         "entry_schema" => text == "string",
         "optional" => text == "false",
         "node_templates" => *value == Value::Map([].into()),
+        "operation_host" => text == "SOURCE",
         "type" | "target" => true,
         _ => false,
     }

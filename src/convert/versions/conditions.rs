@@ -1,5 +1,6 @@
 //! Converts conditions: the clauses and filters of version 1.3, and the expressions of version 2.0.
 
+use super::paths::named_parts;
 use super::{AssignedTo, Converter, SelfScope, call, inline_list, inline_map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
@@ -7,14 +8,59 @@ use crate::tosca::types::{EffectiveType, TypeId};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::clause::{ClauseArgument, ExpressionClause, OF_LENGTH, SAME, conjuncts};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
+use crate::tosca::value::Primitive;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+
+/// The operators of clauses in either version.
+const CLAUSES: [&str; 12] = [
+    "equal",
+    "greater_than",
+    "greater_or_equal",
+    "less_than",
+    "less_or_equal",
+    "in_range",
+    "valid_values",
+    "length",
+    "min_length",
+    "max_length",
+    "pattern",
+    "matches",
+];
 
 /// What a filter or a condition says of one name, with its clauses.
 type NamedClauses<'a> = Vec<(String, Vec<Out<'a>>)>;
 
-/// The entries of a map, or of a list of maps.
-fn pairs<'a>(node: Node<'a>) -> Vec<(Node<'a>, Node<'a>)> {
-    node.entries().chain(node.items().flat_map(Node::entries)).collect()
+/// What is made of conditions, below the comments in them.
+pub(super) fn commented<'a>(node: Node<'a>, made: Out<'a>) -> Out<'a> {
+    let mut parts = Vec::new();
+    add_parts(node, &mut parts);
+    if parts.is_empty() { made } else { Out::Below(parts, Box::new(made)) }
+}
+
+/// Adds the entries and items of conditions. What clauses compare with keeps its own comments.
+fn add_parts<'a>(node: Node<'a>, parts: &mut Vec<Node<'a>>) {
+    if node.is_flow() {
+        return;
+    }
+    for (key, value) in node.entries() {
+        parts.push(key);
+        let name = key.text().unwrap_or_default();
+        if !CLAUSES.contains(&name.strip_prefix('$').unwrap_or(name)) {
+            add_parts(value, parts);
+        }
+    }
+    for item in node.items() {
+        parts.push(item);
+        add_parts(item, parts);
+    }
+}
+
+/// A list of what is made of items, below the comments in these. Those of the items stay at them.
+fn items_below<'a>(node: Node<'a>, made: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> {
+    let mut parts = Vec::new();
+    node.items().for_each(|item| add_parts(item, &mut parts));
+    let list = Out::Seq { items: made.into(), like: None };
+    if parts.is_empty() { list } else { Out::Below(parts, Box::new(list)) }
 }
 
 /// All of these conditions.
@@ -77,7 +123,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn clauses(&mut self, node: Node<'a>, subject: &dyn Fn() -> Out<'a>) -> Option<Vec<Out<'a>>> {
         match node.kind() {
             NodeKind::Scalar => Some(vec![call("equal", vec![subject(), self.value(node)?])]),
-            _ => pairs(node).into_iter().map(|pair| self.clause(pair, subject)).collect(),
+            _ => named_parts(node).map(|pair| self.clause(pair, subject)).collect(),
         }
     }
 
@@ -143,14 +189,38 @@ impl<'t, 'a> Converter<'t, 'a> {
         element: Node<'a>,
         node: Node<'a>,
     ) -> Option<Out<'a>> {
-        let base = Self::filtered(entity);
         let of = self.effective(self.filtered_type(entity, element));
+        let around = self.scope;
+        self.scope = self.filtering_scope(entity);
+        let conditions = self.filter_conditions(Self::filtered(entity), of, node);
+        self.scope = around;
+        all(conditions?)
+    }
+
+    /// What `SELF` means in a filter.
+    fn filtering_scope(&self, entity: &ElementGrammar) -> SelfScope<'a> {
+        match (entity.kind, self.scope) {
+            (
+                EntityKind::Requirement | EntityKind::RequirementAssignment,
+                SelfScope::Node(node),
+            ) => SelfScope::Source(node),
+            (_, scope) => scope,
+        }
+    }
+
+    /// The expressions for the parts of a filter about what is at a path.
+    fn filter_conditions(
+        &mut self,
+        base: &[&str],
+        of: Option<&'t EffectiveType<'a>>,
+        node: Node<'a>,
+    ) -> Option<Vec<Out<'a>>> {
         let mut conditions = Vec::new();
         for (key, value) in node.entries() {
             match key.text()? {
                 "properties" => conditions.extend(self.filtered_properties(value, base, of)?),
                 "capabilities" => {
-                    for (capability, filter) in pairs(value) {
+                    for (capability, filter) in named_parts(value) {
                         if filter.entries().any(|(key, _)| key.text() != Some("properties")) {
                             return None;
                         }
@@ -164,7 +234,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                 _ => return None,
             }
         }
-        all(conditions)
+        Some(conditions)
     }
 
     /// The capability that a filter names. A type stands for whatever capability has it.
@@ -201,17 +271,17 @@ impl<'t, 'a> Converter<'t, 'a> {
                 .get("node")
                 .or_else(|| self.of_parent()?.requirements.get(self.name)?.definition.node),
             EntityKind::RequirementAssignment => element.get("node").or_else(|| {
-                let SelfScope::Node(id, _) = self.scope else { return None };
+                let SelfScope::Node((id, _)) = self.scope else { return None };
                 self.context.types.effective(id?).requirements.get(self.name)?.definition.node
             }),
             _ => element.get("node_type"),
         };
-        let template = self.template("node_templates", named?.text()?);
+        let template = named?.text().and_then(|name| self.template("node_templates", name));
         let kind = match template {
             Some(template) => template.get("type"),
             None => named,
         };
-        self.named_type(Family::Node, kind?)
+        self.declared_type(Family::Node, kind?)
     }
 
     fn filtered_properties(
@@ -221,7 +291,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         of: Option<&'t EffectiveType<'a>>,
     ) -> Option<Vec<Out<'a>>> {
         let mut conditions = Vec::new();
-        for (property, clauses) in pairs(node) {
+        for (property, clauses) in named_parts(node) {
             let path = [base, &[property.text()?]].concat();
             conditions.extend(self.about("get_property", &path, of, clauses)?);
         }
@@ -307,7 +377,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         for item in node.items() {
             items.push((Some(item), all(self.condition(item, &[target], of)?)?));
         }
-        Some(Out::Seq { items: items.into(), like: None })
+        Some(items_below(node, items))
     }
 
     /// The expression for the condition of a trigger, which is about the target of its filter.
@@ -316,14 +386,24 @@ impl<'t, 'a> Converter<'t, 'a> {
         trigger: Node<'a>,
         node: Node<'a>,
     ) -> Option<Out<'a>> {
-        let target = trigger.get("target_filter")?.get("node")?.text()?;
+        let filter = trigger.get("target_filter")?;
+        let target = filter.get("node")?.text()?;
         self.template("node_templates", target)?;
-        if node.get("constraint").is_some() && node.entries().len() > 1 {
+        let has_more = node.get("constraint").is_some() && node.entries().len() > 1;
+        if has_more || filter.get("requirement").is_some() {
             return None;
         }
         let clauses = node.get("constraint").unwrap_or(node);
         let of = self.effective(self.type_of_target(target));
-        all(self.condition(clauses, &[target], of)?)
+        let conditions = match filter.get("capability") {
+            Some(capability) => {
+                let name = capability.text()?;
+                let of = self.type_of_capability(of?, name);
+                self.condition(clauses, &[target, "CAPABILITY", name], of)?
+            }
+            None => self.condition(clauses, &[target], of)?,
+        };
+        all(conditions)
     }
 
     /// A clause of version 1.3.
@@ -332,11 +412,20 @@ impl<'t, 'a> Converter<'t, 'a> {
         operator: &'static str,
         argument: ClauseArgument<'a>,
     ) -> Option<Out<'a>> {
-        let argument = match argument {
-            ClauseArgument::Node(node) => self.value(node)?,
-            ClauseArgument::Pattern(pattern) => text(pattern.to_owned()),
+        let node = match argument {
+            ClauseArgument::Node(node) => node,
+            ClauseArgument::Pattern(pattern) => {
+                return Some(inline_map(operator, text(pattern.to_owned())));
+            }
         };
-        Some(inline_map(operator, argument))
+        // The lower bound is one in version 1.3.
+        let bounds: Vec<_> = node.items().collect();
+        Some(match bounds[..] {
+            [low, high] if operator == "in_range" && low.as_str() == Some("UNBOUNDED") => {
+                inline_map("less_or_equal", self.value(high)?)
+            }
+            _ => inline_map(operator, self.value(node)?),
+        })
     }
 
     /// The constraints for a validation of version 2.0. What is no clause about the value itself
@@ -380,7 +469,17 @@ impl<'t, 'a> Converter<'t, 'a> {
         (!items.is_empty()).then_some(Out::Seq { items: items.into(), like: None })
     }
 
-    fn lose_condition(&mut self, condition: Node<'a>) {
+    /// Whether a type is a scalar of TOSCA 2.0, whose values are only texts in version 1.3.
+    pub(super) fn is_gone_scalar(&self, name: Node<'a>) -> bool {
+        let is_primitive = |name: &str| Primitive::from_name(name).is_some();
+        let types = self.context.types;
+        let id = self.named_type(Family::Data, name);
+        let is_known =
+            id.is_some_and(|id| types.chain(id).any(|id| is_primitive(types.definition(id).name)));
+        !is_known && matches!(self.primitive(name), Some("scalar" | "scalar-unit"))
+    }
+
+    pub(super) fn lose_condition(&mut self, condition: Node<'a>) {
         let why = "TOSCA 1.3 has no such clause";
         self.report(LossKind::Lost, condition, "a condition", why);
     }
@@ -389,15 +488,38 @@ impl<'t, 'a> Converter<'t, 'a> {
     pub(super) fn filter_to_1_3(
         &mut self,
         entity: &ElementGrammar,
+        element: Node<'a>,
         node: Node<'a>,
     ) -> Option<Out<'a>> {
-        let base = Self::filtered(entity);
+        let of = self.effective(self.filtered_type(entity, element));
+        let around = self.scope;
+        self.scope = self.filtering_scope(entity);
+        let made = self.filter_clauses(Self::filtered(entity), of, node);
+        self.scope = around;
+        made
+    }
+
+    /// The filter about what is at a path.
+    fn filter_clauses(
+        &mut self,
+        base: &[&str],
+        of: Option<&'t EffectiveType<'a>>,
+        node: Node<'a>,
+    ) -> Option<Out<'a>> {
         let mut properties: NamedClauses<'a> = Vec::new();
         let mut capabilities: Vec<(String, NamedClauses<'a>)> = Vec::new();
         for condition in conjuncts(node) {
             let made = ExpressionClause::read(condition).and_then(|clause| {
                 let path = path_of(clause.subject, "get_property")?;
                 let rest = path.strip_prefix(base)?.to_vec();
+                let (of, property) = match rest[..] {
+                    ["CAPABILITY", name, property] => {
+                        (of.and_then(|of| self.type_of_capability(of, name)), property)
+                    }
+                    _ => (of, *rest.first()?),
+                };
+                let kind = of.and_then(|it| it.properties.get(property)?.definition.schema.kind);
+                kind.is_none_or(|kind| !self.is_gone_scalar(kind)).then_some(())?;
                 Some((rest, self.write_clause(clause.operator, clause.argument)?))
             });
             match made {
@@ -437,8 +559,9 @@ impl<'t, 'a> Converter<'t, 'a> {
         (!entries.is_empty()).then_some(Out::Map { entries: entries.into(), like: None })
     }
 
-    /// The condition of version 1.3 for an expression about attributes of one node, and the node.
-    fn condition_to_1_3(&mut self, node: Node<'a>) -> Option<(String, Out<'a>)> {
+    /// The condition of version 1.3 for an expression about attributes, and the path to what has
+    /// them all.
+    fn condition_to_1_3(&mut self, node: Node<'a>) -> Option<(Vec<&'a str>, Out<'a>)> {
         match v2_0::called(node)? {
             (name @ ("and" | "or" | "not"), Some(arguments)) => {
                 let mut target = None;
@@ -455,10 +578,10 @@ impl<'t, 'a> Converter<'t, 'a> {
             _ => {
                 let clause = ExpressionClause::read(node)?;
                 let path = path_of(clause.subject, "get_attribute")?;
-                let [target, attribute] = path[..] else { return None };
+                let (attribute, target) = path.split_last()?;
                 let clause = self.write_clause(clause.operator, clause.argument)?;
-                let made = inline_map(attribute.to_owned(), inline_list(vec![clause]));
-                Some((target.to_owned(), made))
+                let made = inline_map((*attribute).to_owned(), inline_list(vec![clause]));
+                Some((target.to_vec(), made))
             }
         }
     }
@@ -467,9 +590,12 @@ impl<'t, 'a> Converter<'t, 'a> {
     pub(super) fn preconditions_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let mut all: NamedClauses<'a> = Vec::new();
         for condition in conjuncts(node) {
-            match self.condition_to_1_3(condition).filter(|(of, _)| of != "SELF") {
-                Some((target, made)) => add(&mut all, &target, made),
-                None => self.lose_condition(condition),
+            let made = self.condition_to_1_3(condition);
+            match made.as_ref().map(|(of, made)| (&of[..], made)) {
+                Some(([target], made)) if *target != "SELF" => {
+                    add(&mut all, target, made.clone());
+                }
+                _ => self.lose_condition(condition),
             }
         }
         let items = all.into_iter().map(|(target, conditions)| {
@@ -492,28 +618,34 @@ impl<'t, 'a> Converter<'t, 'a> {
         };
         let mut items = Vec::new();
         for item in node.items() {
-            match self.condition_to_1_3(item).filter(|(of, _)| of == target || of == "SELF") {
+            let is_about = |of: &[&str]| matches!(of, [of] if *of == target || *of == "SELF");
+            match self.condition_to_1_3(item).filter(|(of, _)| is_about(of)) {
                 Some((_, made)) => items.push((Some(item), made)),
                 None => self.lose_condition(item),
             }
         }
-        (!items.is_empty()).then_some(Out::Seq { items: items.into(), like: None })
+        (!items.is_empty()).then(|| items_below(node, items))
     }
 
-    /// The condition of a trigger, and the node that it is about.
-    pub(super) fn trigger_condition_to_1_3(&mut self, node: Node<'a>) -> Option<(String, Out<'a>)> {
-        let mut target = None;
+    /// The condition of a trigger, and the filter that says which node or capability it is about.
+    pub(super) fn trigger_condition_to_1_3(&mut self, node: Node<'a>) -> Option<[Out<'a>; 2]> {
+        let mut target: Option<Vec<&str>> = None;
         let mut items = Vec::new();
         for condition in conjuncts(node) {
             let made = self.condition_to_1_3(condition);
-            let made = made.filter(|(of, _)| of != "SELF");
+            let is_whole =
+                |of: &[&str]| matches!(of, [name] | [name, "CAPABILITY", _] if *name != "SELF");
+            let made = made.filter(|(of, _)| is_whole(of));
             let made = made.filter(|(of, _)| target.get_or_insert_with(|| of.clone()) == of);
             match made {
-                Some((_, made)) => items.push(made),
+                Some((_, made)) => items.push((None, made)),
                 None => self.lose_condition(condition),
             }
         }
-        let items = items.into_iter().map(|item| (None, item)).collect();
-        Some((target?, Out::Seq { items, like: None }))
+        let target = target?;
+        let words = ["node", "capability"].into_iter().zip(target.iter().step_by(2));
+        let filter = words.map(|(key, name)| (OutKey::New(key.into()), text((*name).to_owned())));
+        let filter = Out::Map { entries: filter.collect(), like: None };
+        Some([Out::Seq { items: items.into(), like: None }, filter])
     }
 }

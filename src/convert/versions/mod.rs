@@ -7,18 +7,21 @@
 
 mod conditions;
 mod functions;
+mod notation;
 mod parameters;
+mod paths;
 mod supplied;
-mod timestamps;
 mod to_1_3;
 mod to_2_0;
 
 pub(crate) use supplied::{is_supplied_file, supplied_document};
 
 use self::parameters::keyname_of_value;
+use self::paths::{ScopedNode, ScopedRelationship};
 use super::loss::{Loss, LossKind, Losses};
 use super::patch::push_key;
 use crate::tosca::Family;
+use crate::tosca::PropertyDefinition;
 use crate::tosca::types::{EffectiveInterface, EffectiveType, OperationDefinition, TypeId, Types};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent};
 use crate::tosca::value::Schema;
@@ -56,6 +59,8 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub mark: &'static str,
     /// How a document imports the types that are supplied; `None` if it contains them.
     pub beside: Option<String>,
+    /// The path to a file that an import names from the root of an archive.
+    pub below_root: &'t dyn Fn(&str) -> Option<String>,
     /// The files that hold nothing but supplied types. Nothing needs to import them any more.
     pub is_gone: &'t dyn Fn(&str) -> bool,
 }
@@ -89,10 +94,10 @@ pub(crate) fn converted<'a>(
 /// What `SELF` means.
 #[derive(Clone, Copy)]
 enum SelfScope<'a> {
-    /// A node of this type, and its template.
-    Node(Option<TypeId>, Option<Node<'a>>),
-    /// A relationship of this type.
-    Relationship(Option<TypeId>),
+    Node(ScopedNode<'a>),
+    Relationship(ScopedRelationship<'a>),
+    /// The node that has a requirement, in the filter of which version 2.0 calls it the source.
+    Source(ScopedNode<'a>),
     /// Nothing.
     None,
 }
@@ -103,9 +108,8 @@ type NamedNodes<'a> = FxHashMap<&'a str, Node<'a>>;
 /// The bodies of a map, or of the maps in a list, by name. Of several with one name, it has the
 /// first.
 fn by_name(all: Node<'_>) -> NamedNodes<'_> {
-    let lists = all.items().flat_map(Node::entries);
     let mut first = NamedNodes::default();
-    for (key, body) in all.entries().chain(lists) {
+    for (key, body) in paths::named_parts(all) {
         if let Some(name) = key.text() {
             first.entry(name).or_insert(body);
         }
@@ -129,6 +133,10 @@ struct Converter<'t, 'a> {
     own_type: Option<TypeId>,
     /// The name of the entry that is converted.
     name: &'a str,
+    /// The assignment of a requirement that is converted.
+    assignment: Option<Node<'a>>,
+    /// What uses relationship templates, by their names.
+    users: OnceCell<FxHashMap<&'a str, Vec<paths::UsedRelationship<'a>>>>,
     /// The templates of the topology, by section.
     templates: OnceCell<FxHashMap<&'a str, NamedNodes<'a>>>,
     losses: Losses,
@@ -154,16 +162,45 @@ impl<'t, 'a> AssignedTo<'t, 'a> {
             Self::Type(of) => {
                 &of.properties.get(name).or_else(|| of.attributes.get(name))?.definition
             }
-            Self::Interface(of) => &of.inputs.get(name)?.definition,
-            Self::Operation(of, interface) => {
-                let own = of.inputs.iter().find(|input| input.named.name == name);
-                own.or_else(|| Some(&interface.inputs.get(name)?.definition))?
-            }
+            Self::Interface(_) | Self::Operation(..) => self.input(name)?,
             Self::Workflow(of) => {
-                return Some(timestamps::schema_of(of.get("inputs")?.get(name)?));
+                return Some(notation::schema_of(of.get("inputs")?.get(name)?));
             }
         };
         Some(Cow::Borrowed(&definition.schema))
+    }
+
+    /// The definition of an input. All operations have those of their interface.
+    fn input(self, name: &str) -> Option<&'t PropertyDefinition<'a>> {
+        let is_named = |input: &&PropertyDefinition<'_>| input.named.name == name;
+        let of_interface =
+            |of: &'t EffectiveInterface<'a>| of.inputs.get(name).map(|part| &part.definition);
+        match self {
+            Self::Interface(of) => of_interface(of).or_else(|| {
+                let mut operations = of.operations.values().flat_map(|it| &it.definition.inputs);
+                operations.find(is_named)
+            }),
+            Self::Operation(of, interface) => {
+                of.inputs.iter().find(is_named).or_else(|| of_interface(interface))
+            }
+            Self::Type(_) | Self::Workflow(_) => None,
+        }
+    }
+
+    /// Whether version 1.3 takes no inputs but those that are defined.
+    fn has_all_inputs(self) -> bool {
+        match self {
+            Self::Interface(of) => {
+                let mut operations = of.operations.values();
+                let has_some = |it: &OperationDefinition<'_>| !it.inputs.is_empty();
+                let is_some = operations.any(|it| has_some(&it.definition));
+                !of.is_open && (is_some || !of.inputs.is_empty())
+            }
+            Self::Operation(of, interface) => {
+                !interface.is_open && !(of.inputs.is_empty() && interface.inputs.is_empty())
+            }
+            Self::Type(_) | Self::Workflow(_) => false,
+        }
     }
 
     fn interface(self, name: &str) -> Option<Self> {
@@ -218,7 +255,7 @@ impl<'a> Made<'a> {
 
     fn get_mut(&mut self, name: &str) -> Option<&mut Out<'a>> {
         let (_, content) = self.entries.iter_mut().find(|(key, _)| key_text(key) == name)?;
-        Some(content)
+        Some(below_comments(content))
     }
 
     /// An entry under the key of the source, which may get another name.
@@ -228,6 +265,21 @@ impl<'a> Made<'a> {
 
     fn supply(&mut self, name: &'static str, value: Out<'a>) {
         self.entries.push((OutKey::New(name.into()), value));
+    }
+
+    /// Lets a definition be without a value where the one that the source says has no counterpart.
+    fn excuse_lost_value(&mut self) {
+        let is_kept = |name: &str| self.kept.iter().any(|(key, _)| key_text(key) == name);
+        let is_lost = ["default", "value"]
+            .into_iter()
+            .any(|name| self.node.get(name).is_some() && !self.has(name) && !is_kept(name));
+        if !is_lost {
+            return;
+        }
+        match self.get_mut("required") {
+            Some(required) => *required = Out::Value(false.into()),
+            None => self.supply("required", Out::Value(false.into())),
+        }
     }
 
     /// Adds the operations to their entry.
@@ -287,6 +339,24 @@ fn named_key<'a>(key: Node<'a>, name: &'a str) -> OutKey<'a> {
     match crate::tosca::v2_0::written(key) == name {
         true => OutKey::Source(key),
         false => OutKey::Renamed(key, name.into()),
+    }
+}
+
+/// The content below the comments of what it was made from.
+fn below_comments<'o, 'a>(out: &'o mut Out<'a>) -> &'o mut Out<'a> {
+    match out {
+        Out::Below(_, inner) => below_comments(inner),
+        other => other,
+    }
+}
+
+/// Whether a parameter says its value, here or where that is kept.
+fn says_value(out: &Out<'_>) -> bool {
+    let is_value = |name: &str| matches!(name, "value" | "metadata");
+    match out {
+        Out::Source(node) => node.entries().any(|(key, _)| key.text().is_some_and(is_value)),
+        Out::Map { entries, .. } => entries.iter().any(|(key, _)| is_value(key_text(key))),
+        _ => true,
     }
 }
 
@@ -416,6 +486,8 @@ impl<'t, 'a> Converter<'t, 'a> {
             expected: None,
             own_type: None,
             name: "",
+            assignment: None,
+            users: OnceCell::new(),
             templates: OnceCell::new(),
             losses: Losses::default(),
             needed: Vec::new(),
@@ -431,6 +503,24 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn named_type(&self, family: Family, name: Node<'a>) -> Option<TypeId> {
         let file = Some(name.document().file()).filter(|file| !file.is_built_in());
         self.context.types.find_in(file, family, name.text()?)
+    }
+
+    /// The type of a template, or what the alternatives have in common that it may be.
+    fn declared_type(&self, family: Family, declared: Node<'a>) -> Option<TypeId> {
+        let types = self.context.types;
+        let names = match declared.kind() {
+            NodeKind::Scalar => vec![declared],
+            _ => {
+                let named = paths::named_parts(declared).map(|(name, _)| name);
+                named.chain(declared.items().filter(|item| item.as_str().is_some())).collect()
+            }
+        };
+        let mut ids = names.into_iter().map(|name| self.named_type(family, name));
+        let first = ids.next()??;
+        ids.try_fold(first, |common, id| {
+            let id = id?;
+            types.chain(common).find(|it| types.chain(id).any(|ancestor| ancestor == *it))
+        })
     }
 
     /// The built-in type that the name of a data type leads to.
@@ -478,7 +568,10 @@ impl<'t, 'a> Converter<'t, 'a> {
                 TargetVersion::Simple => self.short_to_1_3(node, entity),
             };
         }
-        let around = (self.scope, self.assigned);
+        let around = (self.scope, self.assigned, self.assignment);
+        if entity.kind == EntityKind::RequirementAssignment {
+            self.assignment = Some(node);
+        }
         self.scope = self.scope_of(node, entity);
         self.assigned = self.assigned_to(node, entity);
         if let [family] = family_of(entity) {
@@ -497,7 +590,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             TargetVersion::Two => self.finish_2_0(&mut made, entity),
             TargetVersion::Simple => self.finish_1_3(&mut made, entity),
         }
-        (self.scope, self.assigned) = around;
+        (self.scope, self.assigned, self.assignment) = around;
         if !family_of(entity).is_empty() {
             self.own_type = None;
         }
@@ -507,36 +600,34 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// What `SELF` means in an element.
     fn scope_of(&self, node: Node<'a>, entity: &ElementGrammar) -> SelfScope<'a> {
         match entity.kind {
-            EntityKind::NodeTemplate => self.template_scope(node),
+            EntityKind::NodeTemplate => SelfScope::Node(self.template_node(node)),
             EntityKind::NodeType => {
                 let id = self.context.types.find_in(self.file(), Family::Node, self.name);
-                SelfScope::Node(id, None)
+                SelfScope::Node((id, None))
             }
             EntityKind::RelationshipType => {
-                let id = self.context.types.find_in(self.file(), Family::Relationship, self.name);
-                SelfScope::Relationship(id)
+                let kind = self.context.types.find_in(self.file(), Family::Relationship, self.name);
+                SelfScope::Relationship(ScopedRelationship { kind, ..Default::default() })
             }
-            EntityKind::RelationshipTemplate
-            | EntityKind::RequirementRelationship
-            | EntityKind::AssignedRelationship => {
-                let kind =
-                    node.get("type").and_then(|it| self.named_type(Family::Relationship, it));
-                SelfScope::Relationship(kind)
+            EntityKind::RelationshipTemplate => {
+                SelfScope::Relationship(self.relationship_template(node))
+            }
+            EntityKind::RequirementRelationship | EntityKind::AssignedRelationship => {
+                SelfScope::Relationship(self.assigned_relationship(node))
             }
             _ => self.scope,
         }
     }
 
-    /// What the values in an element are assigned to. Only those for TOSCA 2.0 depend on it.
+    /// What the values in an element are assigned to.
     fn assigned_to(
         &self,
         node: Node<'a>,
         entity: &'static ElementGrammar,
     ) -> Option<AssignedTo<'t, 'a>> {
         use EntityKind as Kind;
-        let named = |family| self.named_type(family, node.get("type")?);
+        let named = |family| self.declared_type(family, node.get("type")?);
         let id = match (entity.kind, self.scope) {
-            _ if self.to == TargetVersion::Simple => None,
             (Kind::InterfaceAssignment, _) => return self.assigned?.interface(self.name),
             (Kind::Activity, _) => return self.assigned,
             (Kind::WorkflowCall, _) => {
@@ -559,18 +650,22 @@ impl<'t, 'a> Converter<'t, 'a> {
                 | Kind::NotificationAssignment,
                 _,
             ) => return self.assigned?.operation(self.name),
-            (Kind::Interface, SelfScope::Node(id, _) | SelfScope::Relationship(id)) => {
+            (
+                Kind::Interface,
+                SelfScope::Node((id, _))
+                | SelfScope::Relationship(ScopedRelationship { kind: id, .. }),
+            ) => {
                 return AssignedTo::Type(self.context.types.effective(id?)).interface(self.name);
             }
             (Kind::InterfaceType, _) => {
                 let id = self.context.types.find_in(self.file(), Family::Interface, self.name)?;
                 return Some(AssignedTo::Interface(&self.context.types.effective(id).interface));
             }
-            (Kind::NodeTemplate, SelfScope::Node(id, _)) => id,
+            (Kind::NodeTemplate, SelfScope::Node((id, _))) => id,
             (
                 Kind::RelationshipTemplate | Kind::AssignedRelationship,
-                SelfScope::Relationship(id),
-            ) => id,
+                SelfScope::Relationship(it),
+            ) => it.kind,
             (Kind::Group, _) => named(Family::Group),
             (Kind::Policy, _) => named(Family::Policy),
             (Kind::Artifact, _) => named(Family::Artifact),
@@ -595,7 +690,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             let members = self.template("groups", name)?.get("members")?;
             node(members.items().next()?.text()?)
         });
-        self.named_type(Family::Node, template?.get("type")?)
+        self.declared_type(Family::Node, template?.get("type")?)
     }
 
     /// The operation that an activity calls, by the name of its interface or of the type of that.
@@ -643,13 +738,6 @@ impl<'t, 'a> Converter<'t, 'a> {
         types.parent(own).map(|parent| types.effective(parent))
     }
 
-    /// What a node template is.
-    fn template_scope(&self, node: Node<'a>) -> SelfScope<'a> {
-        let kind = node.get("type").and_then(Node::text);
-        let find = |name| self.context.types.find_in(self.file(), Family::Node, name);
-        SelfScope::Node(kind.and_then(find), Some(node))
-    }
-
     /// A template of the topology by its name.
     fn template(&self, section: &str, name: &str) -> Option<Node<'a>> {
         let sections = self.templates.get_or_init(|| {
@@ -692,10 +780,15 @@ impl<'t, 'a> Converter<'t, 'a> {
                     let around = self.name;
                     self.name = key.text().unwrap_or_default();
                     let made = self.below(self.name, |this| {
-                        let valued = in_place.and_then(|keyname| this.in_place(value, keyname));
-                        valued.or_else(|| this.one(key, value, entity))
+                        match in_place.and_then(|keyname| this.in_place(value, keyname)) {
+                            Some(valued) => valued,
+                            None => this.one(key, value, entity),
+                        }
                     });
                     self.name = around;
+                    // An output whose value is lost is so itself.
+                    let is_output = in_place == Some("value") && value.get("value").is_some();
+                    let made = made.filter(|made| !is_output || says_value(made));
                     entries.extend(made.map(|made| (OutKey::Source(key), made)));
                 }
                 map(node, entries)
@@ -712,9 +805,6 @@ impl<'t, 'a> Converter<'t, 'a> {
     ) -> Option<Out<'a>> {
         if self.to == TargetVersion::Simple && self.is_supplied(value, entity) {
             return None;
-        }
-        if (self.context.is_word)(self.name) && self.is_extended {
-            return Some(Out::Source(value));
         }
         if value.kind() != NodeKind::Mapping && entity.kind == EntityKind::Artifact {
             return Some(self.short_artifact(key, value));
@@ -745,7 +835,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             KeynameContent::List
                 if matches!(field, "members" | "targets" | "on_success" | "on_failure") =>
             {
-                Some(Out::Source(value))
+                Some(if self.is_extended { self.expressions(value) } else { Out::Source(value) })
             }
             KeynameContent::List => self.value(value),
             KeynameContent::One(below) => Some(self.element(value, below)),
@@ -801,7 +891,32 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// Converts what a word of the extension says.
     fn extension(&mut self, word: &str, node: Node<'a>) -> Out<'a> {
-        if word == self.context.mark { self.variability(node) } else { Out::Source(node) }
+        if word == self.context.mark { self.variability(node) } else { self.expressions(node) }
+    }
+
+    /// What the extension says in a document. Its operators may have a `$` in TOSCA 2.0.
+    fn expressions(&mut self, node: Node<'a>) -> Out<'a> {
+        match node.kind() {
+            _ if self.to == TargetVersion::Two => Out::Source(node),
+            NodeKind::Scalar => Out::Source(node),
+            NodeKind::Sequence => {
+                let items = node.items().map(|item| (Some(item), self.expressions(item)));
+                let items = items.collect();
+                list(node, items)
+            }
+            NodeKind::Mapping => {
+                let entries = node.entries().map(|(key, value)| {
+                    let operator = key.text().and_then(crate::tosca::v2_0::function_name);
+                    let key = match operator {
+                        Some(operator) => OutKey::Renamed(key, operator.into()),
+                        None => OutKey::Source(key),
+                    };
+                    (key, self.expressions(value))
+                });
+                let entries = entries.collect();
+                map(node, entries)
+            }
+        }
     }
 
     /// Converts a property that a map of the extension wraps.
@@ -810,7 +925,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         for (key, value) in node.entries() {
             let made = match key.text() {
                 Some("value") => self.value_or_loss(value)?,
-                _ => Out::Source(value),
+                _ => self.expressions(value),
             };
             entries.push((OutKey::Source(key), made));
         }
@@ -819,7 +934,8 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     fn value_or_loss(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let made = self.value(node);
-        if made.is_none() {
+        // What version 2.0 does not have is told where it stands.
+        if made.is_none() && self.to == TargetVersion::Simple {
             let why = "it calls functions that TOSCA 1.3 does not have";
             self.report(LossKind::Lost, node, "a value", why);
         }
@@ -838,7 +954,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                         Some(other) => OutKey::Renamed(key, other.into()),
                         None => OutKey::Source(key),
                     };
-                    (key, Out::Source(value))
+                    (key, self.expressions(value))
                 });
                 let entries = entries.collect();
                 map(node, entries)

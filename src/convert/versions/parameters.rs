@@ -1,6 +1,6 @@
 //! Converts parameters that are no plain definitions: those that are values, and variability inputs.
 
-use super::timestamps::schema_of;
+use super::notation::schema_of;
 use super::{Converter, TargetVersion, inline_map, key_text, list, map, named_key};
 use crate::tosca::Family;
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
@@ -19,25 +19,34 @@ pub(super) fn keyname_of_value(entity: &ElementGrammar, field: &str) -> Option<&
 }
 
 impl<'a> Converter<'_, 'a> {
-    /// Converts a value in place of the definition of a parameter.
-    pub(super) fn in_place(&mut self, node: Node<'a>, keyname: &'static str) -> Option<Out<'a>> {
+    /// Converts a value in place of the definition of a parameter. Returns nothing where there is a
+    /// definition; a value without a counterpart is reported.
+    pub(super) fn in_place(
+        &mut self,
+        node: Node<'a>,
+        keyname: &'static str,
+    ) -> Option<Option<Out<'a>>> {
         let is_value = |node: Node<'_>| !node.is_null() && !defines_parameter(node);
         if is_value(node) {
             // A short parameter of TOSCA 2.0 is fixed.
             let keyname = if self.to == TargetVersion::Two { keyname } else { "value" };
             let schema = self.assigned_schema(self.name);
-            return Some(inline_map(keyname, self.expecting(schema, |this| this.value(node))?));
+            let made = self.expecting(schema, |this| this.value_or_loss(node));
+            return Some(made.map(|made| inline_map(keyname, made)));
         }
         let default = node.get("default").filter(|_| node.entries().len() == 1)?;
         let is_short = keyname == "default" && self.to == TargetVersion::Simple;
-        if is_short && is_value(default) { self.value(default) } else { None }
+        (is_short && is_value(default)).then(|| self.value_or_loss(default))
     }
 
     /// Converts the variability of a topology.
     pub(super) fn variability(&mut self, node: Node<'a>) -> Out<'a> {
         let entries = node.entries().map(|(key, value)| {
-            let is_inputs = key.text() == Some("inputs");
-            let made = if is_inputs { self.inputs(value) } else { Out::Source(value) };
+            let made = match key.text() {
+                Some("inputs") => self.inputs(value),
+                Some("presets" | "options") => Out::Source(value),
+                _ => self.expressions(value),
+            };
             (OutKey::Source(key), made)
         });
         let entries = entries.collect();
@@ -75,7 +84,7 @@ impl<'a> Converter<'_, 'a> {
                     let is_known = |(key, _): &(OutKey<'_>, _)| key_text(key) == "constraints";
                     if !entries.iter().any(is_known) {
                         let constraints = self.input_constraints(node);
-                        entries.push((named_key(key, "constraints"), constraints));
+                        entries.extend(constraints.map(|it| (named_key(key, "constraints"), it)));
                     }
                     continue;
                 }
@@ -83,10 +92,9 @@ impl<'a> Converter<'_, 'a> {
                 "default" | "constraints"
                     if self.to == TargetVersion::Two && value.kind() != NodeKind::Mapping =>
                 {
-                    let schema = Some(schema_of(node));
-                    let made = self.expecting(schema, |this| this.value(value));
-                    made.unwrap_or(Out::Source(value))
+                    self.literals_to_2_0(value, Some(&schema_of(node)))
                 }
+                "default_expression" => self.expressions(value),
                 _ => Out::Source(value),
             };
             entries.push((OutKey::Source(key), made));
@@ -100,7 +108,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// The constraints of a declaration, followed by those for its validation.
-    fn input_constraints(&mut self, node: Node<'a>) -> Out<'a> {
+    fn input_constraints(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let is_range = node.get("type").and_then(Node::text) == Some("range");
         let validation = node.get("validation");
         let said = validation.and_then(|it| self.constraints_to_1_3(it, is_range));
@@ -109,7 +117,7 @@ impl<'a> Converter<'_, 'a> {
         if let Some(Out::Seq { items: said, .. }) = said {
             items.extend(said.to_vec());
         }
-        Out::Seq { items: items.into(), like: None }
+        (!items.is_empty()).then_some(Out::Seq { items: items.into(), like: None })
     }
 
     /// The name of the type of an input. What version 1.3 has built in is so at inputs of both.

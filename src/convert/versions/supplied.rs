@@ -122,6 +122,7 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
         extended: "",
         mark: "",
         beside: None,
+        below_root: &|_| None,
         is_gone: &|_| false,
     };
     let mut converter = Converter::new(document.root(), TargetVersion::Two, &context);

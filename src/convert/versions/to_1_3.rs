@@ -1,6 +1,7 @@
 //! Converts the keynames of version 2.0 that version 1.3 has by other names, in other places, or
 //! not at all.
 
+use super::conditions::commented;
 use super::{Converter, Made, SourceEntry, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::shape::{self, STATUS, Shape};
@@ -163,12 +164,19 @@ impl<'a> Converter<'_, 'a> {
                     made.put(key, name, imports);
                 }
             }
+            (EntityKind::Import, "file") => {
+                let below = value.text().and_then(self.context.below_root);
+                let Some(below) = below else { return false };
+                made.put(key, name, text(below));
+            }
             (EntityKind::Attribute, "validation") => self.lose(entry),
             (_, "validation") => {
                 let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
                 let is_range = kind.and_then(Node::text) == Some("range");
-                if let Some(constraints) = self.constraints_to_1_3(value, is_range) {
-                    made.put(key, "constraints", constraints);
+                if kind.is_some_and(|kind| self.is_gone_scalar(kind)) {
+                    self.lose_condition(value);
+                } else if let Some(constraints) = self.constraints_to_1_3(value, is_range) {
+                    made.put(key, "constraints", commented(value, constraints));
                 }
             }
             _ => return false,
@@ -194,16 +202,36 @@ impl<'a> Converter<'_, 'a> {
             (EntityKind::RequirementAssignment, "count" | "optional") => {
                 self.count_to_1_3(made, entry);
             }
+            (EntityKind::RequirementAssignment, "node_filter")
+                if self.names_template(made.node) =>
+            {
+                let why = "TOSCA 1.3 has no filter where a template is named";
+                self.report(LossKind::Lost, key, "`node_filter`", why);
+            }
+            (EntityKind::Group, "members") if !self.is_variability(made.node) => {
+                self.members_to_1_3(made, entry);
+            }
+            (
+                EntityKind::InterfaceAssignment
+                | EntityKind::OperationAssignment
+                | EntityKind::NotificationAssignment,
+                "inputs",
+            ) => {
+                self.inputs_to_1_3(made, entry);
+            }
             (_, "node_filter" | "substitution_filter") => {
-                if let Some(filter) = self.filter_to_1_3(entity, value) {
-                    made.put(key, name, filter);
+                if let Some(filter) = self.filter_to_1_3(entity, made.node, value) {
+                    made.put(key, name, commented(value, filter));
                 }
             }
             (_, "outputs")
                 if !matches!(entity.kind, EntityKind::ServiceTemplate | EntityKind::Workflow) =>
             {
                 let outputs = self.outputs_to_1_3(value);
-                made.put(key, name, outputs);
+                let is_empty = matches!(&outputs, Out::Map { entries, .. } if entries.is_empty());
+                if !is_empty {
+                    made.put(key, name, outputs);
+                }
             }
             _ => return false,
         }
@@ -216,7 +244,7 @@ impl<'a> Converter<'_, 'a> {
         match (entity.kind, name) {
             (EntityKind::Workflow, "precondition") => {
                 if let Some(preconditions) = self.preconditions_to_1_3(value) {
-                    made.put(key, "preconditions", preconditions);
+                    made.put(key, "preconditions", commented(value, preconditions));
                 }
             }
             (EntityKind::Step, "filter") => {
@@ -225,13 +253,9 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             (EntityKind::Trigger, "condition") => {
-                if let Some((target, condition)) = self.trigger_condition_to_1_3(value) {
-                    made.put(key, name, condition);
-                    let filter = vec![(OutKey::New("node".into()), text(target))];
-                    made.metadata.push((
-                        OutKey::New("target_filter".into()),
-                        Out::Map { entries: filter.into(), like: None },
-                    ));
+                if let Some([condition, filter]) = self.trigger_condition_to_1_3(value) {
+                    made.put(key, name, commented(value, condition));
+                    made.metadata.push((OutKey::New("target_filter".into()), filter));
                 }
             }
             _ => return false,
@@ -244,19 +268,23 @@ impl<'a> Converter<'_, 'a> {
         let SourceEntry { entity, key, name, value } = entry;
         match (entity.kind, name) {
             (EntityKind::SubstitutionMapping, "properties" | "attributes") => {
-                let entries = value.entries().map(|(key, mapped)| {
-                    let mapping = match mapped.kind() {
-                        NodeKind::Scalar => inline_list(vec![Out::Source(mapped)]),
-                        _ => Out::Source(mapped),
-                    };
-                    (OutKey::Source(key), mapping)
-                });
-                let entries = entries.collect();
-                made.put(key, name, map(value, entries));
+                let mut entries = Vec::new();
+                for (key, mapped) in value.entries() {
+                    if key.as_str().is_some() && mapped.kind() == NodeKind::Scalar {
+                        let mapping = inline_list(vec![Out::Source(mapped)]);
+                        entries.push((OutKey::Source(key), mapping));
+                    } else {
+                        self.lose_mapping(key);
+                    }
+                }
+                if !entries.is_empty() || value.entries().len() == 0 {
+                    made.put(key, name, map(value, entries));
+                }
             }
             (EntityKind::SubstitutionMapping, "requirements") => {
-                let requirements = self.mapped_requirements(value);
-                made.put(key, name, requirements);
+                if let Some(requirements) = self.mapped_requirements(value) {
+                    made.put(key, name, requirements);
+                }
             }
             _ => return false,
         }
@@ -293,6 +321,9 @@ impl<'a> Converter<'_, 'a> {
         if entity.kind == EntityKind::Requirement {
             self.supply_bounds(made);
         }
+        if entity.kind == EntityKind::Step {
+            self.supply_operation_host(made);
+        }
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);
         for (key, value) in kept {
@@ -307,7 +338,10 @@ impl<'a> Converter<'_, 'a> {
                     super::extend(own, super::sources(more));
                 }
                 (Some(own), value)
-                    if matches!(&*name, "tosca_definitions_version" | "required") =>
+                    if matches!(
+                        &*name,
+                        "tosca_definitions_version" | "required" | "occurrences"
+                    ) =>
                 {
                     *own = value;
                 }
@@ -320,6 +354,9 @@ impl<'a> Converter<'_, 'a> {
             if !made.has(&name) {
                 made.entries.push((key, value));
             }
+        }
+        if matches!(entity.kind, EntityKind::Property | EntityKind::Parameter) {
+            made.excuse_lost_value();
         }
     }
 
@@ -400,10 +437,13 @@ impl<'a> Converter<'_, 'a> {
     fn outputs_to_1_3(&mut self, node: Node<'a>) -> Out<'a> {
         let mut entries = Vec::new();
         for (key, value) in node.entries() {
-            let path = match value.kind() {
-                NodeKind::Sequence => self.path_to_1_3(value),
-                _ => Some(Out::Source(value)),
-            };
+            // A definition of TOSCA 2.0 has the path beside the type.
+            let mapping =
+                if value.kind() == NodeKind::Mapping { value.get("mapping") } else { Some(value) };
+            let path = mapping.and_then(|mapping| match mapping.kind() {
+                NodeKind::Sequence => self.path_to_1_3(mapping),
+                _ => Some(Out::Source(mapping)),
+            });
             match path {
                 Some(path) => entries.push((OutKey::Source(key), path)),
                 None => {
@@ -443,8 +483,12 @@ impl<'a> Converter<'_, 'a> {
                 });
                 continue;
             }
-            let made = match item.kind() {
-                NodeKind::Mapping => self.at(index, |this| this.element(item, &grammar::IMPORT)),
+            let below = (self.context.below_root)(import.file);
+            let made = match (item.kind(), below) {
+                (NodeKind::Mapping, _) => {
+                    self.at(index, |this| this.element(item, &grammar::IMPORT))
+                }
+                (_, Some(below)) => text(below),
                 _ => Out::Source(item),
             };
             items.push((Some(item), made));
@@ -453,19 +497,113 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Requirement mappings: a map where each name is mapped once, as version 1.3 has it.
-    fn mapped_requirements(&mut self, node: Node<'a>) -> Out<'a> {
-        let all: Vec<_> = node.items().flat_map(Node::entries).collect();
-        let mut names: Vec<_> = all.iter().map(|(key, _)| key.text()).collect();
+    fn mapped_requirements(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let mut mapped = Vec::new();
+        for (key, value) in node.items().flat_map(Node::entries) {
+            let is_text = |item: Node<'_>| item.as_str().is_some();
+            let is_path = value.items().len() == 2 && value.items().all(is_text);
+            match key.as_str().filter(|_| is_path) {
+                Some(name) => mapped.push((name, (OutKey::Source(key), Out::Source(value)))),
+                None => self.lose_mapping(key),
+            }
+        }
+        let mut names: Vec<_> = mapped.iter().map(|(name, _)| *name).collect();
         names.sort_unstable();
         names.dedup();
-        let is_plain = |value: &Node<'_>| {
-            value.items().len() == 2 && value.items().all(|item| item.as_str().is_some())
-        };
-        if names.len() != all.len() || !all.iter().all(|(_, value)| is_plain(value)) {
-            return Out::Source(node);
+        let is_map = names.len() == mapped.len();
+        let entries = mapped.into_iter().map(|(_, entry)| entry);
+        if is_map {
+            let entries: Vec<_> = entries.collect();
+            let is_there = !entries.is_empty() || node.items().len() == 0;
+            return is_there.then(|| Out::Map { entries: entries.into(), like: None });
         }
-        let entries = all.into_iter().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
-        Out::Map { entries: entries.collect(), like: None }
+        let items = entries.map(|entry| (None, Out::Map { entries: [entry].into(), like: None }));
+        Some(Out::Seq { items: items.collect(), like: None })
+    }
+
+    fn lose_mapping(&mut self, key: Node<'a>) {
+        let construct = format!("the mapping of `{}`", write_line(&key.to_value()));
+        let why = "TOSCA 1.3 maps parts of nodes by one name each";
+        self.report(LossKind::Lost, key, &construct, why);
+    }
+
+    /// Whether an assignment of a requirement names a node template.
+    fn names_template(&self, assignment: Node<'a>) -> bool {
+        let named = assignment.get("node").map(|it| it.items().next().unwrap_or(it));
+        let template = named.and_then(|it| self.template("node_templates", it.text()?));
+        template.is_some()
+    }
+
+    /// Whether a group is one of the extension.
+    fn is_variability(&self, group: Node<'a>) -> bool {
+        let kind = group.get("type").and_then(Node::text).unwrap_or_default();
+        self.is_extended && kind.starts_with(self.context.mark)
+    }
+
+    /// The members of a group that are nodes.
+    fn members_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { key, name, value, .. } = entry;
+        let is_group = |item: &Node<'a>| {
+            let name = item.text().unwrap_or_default();
+            let is_node = self.template("node_templates", name).is_some();
+            !is_node && self.template("groups", name).is_some()
+        };
+        let (groups, nodes): (Vec<_>, Vec<_>) = value.items().partition(is_group);
+        for group in &groups {
+            let construct = format!("the member `{}`", group.text().unwrap_or_default());
+            self.report(LossKind::Lost, *group, &construct, "groups of TOSCA 1.3 consist of nodes");
+        }
+        let nodes = nodes.into_iter().map(|item| (Some(item), self.expressions(item)));
+        let nodes: Vec<_> = nodes.collect();
+        if groups.is_empty() || !nodes.is_empty() {
+            let members = if value.kind() == NodeKind::Sequence {
+                list(value, nodes)
+            } else {
+                Out::Source(value)
+            };
+            made.put(key, name, members);
+        }
+    }
+
+    /// The inputs of an operation or an interface that its type has.
+    fn inputs_to_1_3(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { key, name, value, .. } = entry;
+        let inputs = self.values(value, false);
+        let closed = self.assigned.filter(|it| it.has_all_inputs());
+        let is_unknown = |name: &str| closed.is_some_and(|it| it.input(name).is_none());
+        let unknown = value.entries().map(|(key, _)| key);
+        let unknown: Vec<_> =
+            unknown.filter(|key| is_unknown(key.text().unwrap_or_default())).collect();
+        if unknown.is_empty() {
+            return made.put(key, name, inputs);
+        }
+        for key in unknown {
+            let construct = format!("the input `{}`", key.text().unwrap_or_default());
+            let why = "operations of TOSCA 1.3 have the inputs that their types define";
+            self.report(LossKind::Lost, key, &construct, why);
+        }
+        let mut entries = match inputs {
+            Out::Map { entries, .. } => entries.to_vec(),
+            _ => super::sources(value),
+        };
+        entries.retain(|(key, _)| !is_unknown(super::key_text(key)));
+        if !entries.is_empty() {
+            made.put(key, name, map(value, entries));
+        }
+    }
+
+    /// A step about a relationship says where its operations run.
+    fn supply_operation_host(&mut self, made: &mut Made<'a>) {
+        let calls = |activity: Node<'a>| activity.get("call_operation").is_some();
+        let activities = made.node.get("activities");
+        let is_needed = made.node.get("target_relationship").is_some()
+            && activities.is_some_and(|all| all.items().any(calls));
+        let is_kept = made.kept.iter().any(|(key, _)| super::key_text(key) == "operation_host");
+        if is_needed && !is_kept && !made.has("operation_host") {
+            let why = "a step of TOSCA 1.3 about a relationship has to say it";
+            self.report(LossKind::Supplied, made.node, "`operation_host`", why);
+            made.supply("operation_host", text("SOURCE"));
+        }
     }
 
     /// The name of a type in version 1.3, where it is another one there.

@@ -1,10 +1,11 @@
 //! Converts the keynames of version 1.3 that version 2.0 has by other names, in other places, or
 //! not at all.
 
-use super::timestamps::schema_of;
+use super::conditions::commented;
+use super::notation::schema_of;
 use super::{
-    Converter, Made, MadeEntries, SelfScope, SourceEntry, families, family_of, inline_list,
-    inline_map, list, map, named_key, text,
+    AssignedTo, Converter, Made, MadeEntries, SelfScope, SourceEntry, families, family_of,
+    inline_list, inline_map, list, map, named_key, text,
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::import::is_profile;
@@ -13,6 +14,7 @@ use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::value::{Primitive, Schema};
 use crate::tosca::{Family, PLAIN_VERSION};
+use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 use std::borrow::Cow;
@@ -53,6 +55,7 @@ impl<'a> Converter<'_, 'a> {
                     super::extend(operations, super::sources(node))
                 }
                 (_, Some(content)) => made.put(key, keyname.name, content),
+                // What has no counterpart is told where it stands.
                 (_, None) => {}
             }
         } else if self.is_extended && (self.context.is_word)(name) {
@@ -94,10 +97,19 @@ impl<'a> Converter<'_, 'a> {
 
     /// Keeps in the metadata what only version 1.3 has.
     fn keep(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
-        let SourceEntry { entity, key, value, .. } = entry;
+        let why = format!("{} of TOSCA 2.0 has no such keyname", entry.entity.what);
+        self.keep_because(made, entry, &why);
+    }
+
+    /// Keeps what both versions have, and version 2.0 cannot say.
+    fn keep_content(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        self.keep_because(made, entry, "no expression of TOSCA 2.0 says the same");
+    }
+
+    fn keep_because(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>, why: &str) {
+        let SourceEntry { key, value, .. } = entry;
         let name = key.text().unwrap_or_default();
-        let why = format!("{} of TOSCA 2.0 has no such keyname", entity.what);
-        self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), &why);
+        self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), why);
         made.kept.push((OutKey::Source(key), Out::Source(value)));
     }
 
@@ -162,7 +174,7 @@ impl<'a> Converter<'_, 'a> {
     /// Keeps properties and attributes that the type of a capability does not have: definitions of
     /// them, or their values. Returns false where the type has all.
     fn members_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
-        let SourceEntry { entity, key, name, value } = entry;
+        let name = entry.name;
         let Some(id) = self.capability_type(made.node) else { return false };
         let effective = self.context.types.effective(id);
         if effective.is_open {
@@ -173,21 +185,52 @@ impl<'a> Converter<'_, 'a> {
             let is_attribute = name == "attributes" && effective.attributes.contains_key(key);
             !is_attribute && !effective.properties.contains_key(key)
         };
+        let why = "a capability of TOSCA 2.0 has what its type defines, and nothing else";
+        self.keep_some(made, entry, &is_added, why)
+    }
+
+    /// Keeps interfaces that the type of a template does not have. Returns false where the type has
+    /// all.
+    fn interfaces_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let Some(AssignedTo::Type(of)) = self.assigned else { return false };
+        let is_added = |key: &str| !of.is_open && !of.interfaces.contains_key(key);
+        let why = "a template of TOSCA 2.0 has the interfaces of its type, and no others";
+        self.keep_some(made, entry, &is_added, why)
+    }
+
+    /// Keeps the parts of an entry that are added to what there is. Returns false where there are
+    /// none.
+    fn keep_some(
+        &mut self,
+        made: &mut Made<'a>,
+        entry: SourceEntry<'a>,
+        is_added: &dyn Fn(&str) -> bool,
+        why: &str,
+    ) -> bool {
+        let SourceEntry { entity, key, name, value } = entry;
         let added = value.entries().filter(|(key, _)| key.text().is_some_and(is_added));
         let added: Vec<_> = added.collect();
         if added.is_empty() {
             return false;
         }
-        for (key, _) in &added {
-            let construct = format!("`{}`", key.text().unwrap_or_default());
-            let why = "a capability of TOSCA 2.0 has what its type defines, and nothing else";
-            self.report(LossKind::KeptAsExtension, *key, &construct, why);
-        }
+        let before = self.losses.entries().len();
         let keyname = entity.keyname_of_1_3(name);
         let mut own = match keyname.and_then(|it| self.content(entity, name, &it.holds, value)) {
             Some(Out::Map { entries, .. }) => entries.to_vec(),
             _ => super::sources(value),
         };
+        for (key, value) in &added {
+            // It is kept as a whole.
+            let is_inside = |span: Span| {
+                let (outer, inner) = (value.span(), span);
+                inner.file == outer.file && (outer.start..outer.end).contains(&inner.start)
+            };
+            if self.losses.entries().len() > before {
+                self.losses.retain(|loss| !loss.span.is_some_and(is_inside));
+            }
+            let construct = format!("`{}`", key.text().unwrap_or_default());
+            self.report(LossKind::KeptAsExtension, *key, &construct, why);
+        }
         own.retain(|(key, _)| !is_added(super::key_text(key)));
         let kept = added.into_iter().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
         put_split(made, key, value, own, kept.collect());
@@ -199,7 +242,7 @@ impl<'a> Converter<'_, 'a> {
         let inherited = || match self.own_type {
             Some(_) => self.of_parent(),
             None => match self.scope {
-                SelfScope::Node(Some(id), _) => Some(self.context.types.effective(id)),
+                SelfScope::Node((Some(id), _)) => Some(self.context.types.effective(id)),
                 _ => None,
             },
         };
@@ -212,6 +255,14 @@ impl<'a> Converter<'_, 'a> {
     fn assignment_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
         let SourceEntry { entity, key, name, value } = entry;
         match (entity.kind, name) {
+            (
+                EntityKind::NodeTemplate
+                | EntityKind::RelationshipTemplate
+                | EntityKind::AssignedRelationship,
+                "interfaces",
+            ) => {
+                return self.interfaces_to_2_0(made, entry);
+            }
             (EntityKind::NodeTemplate, "directives") => {
                 let directives = self.directives_to_2_0(value);
                 made.put(key, name, directives);
@@ -238,8 +289,8 @@ impl<'a> Converter<'_, 'a> {
             }
             (_, "node_filter" | "substitution_filter") => {
                 match self.filter_to_2_0(entity, made.node, value) {
-                    Some(filter) => made.put(key, name, filter),
-                    None => self.keep(made, entry),
+                    Some(filter) => made.put(key, name, commented(value, filter)),
+                    None => self.keep_content(made, entry),
                 }
             }
             (EntityKind::Artifact, "version") if made.node.get("artifact_version").is_none() => {
@@ -261,12 +312,14 @@ impl<'a> Converter<'_, 'a> {
         let SourceEntry { entity, key, name, value } = entry;
         match (entity.kind, name) {
             (EntityKind::Workflow, "preconditions") => match self.preconditions_to_2_0(value) {
-                Some(precondition) => made.put(key, "precondition", precondition),
-                None => self.keep(made, entry),
+                Some(precondition) => {
+                    made.put(key, "precondition", commented(value, precondition));
+                }
+                None => self.keep_content(made, entry),
             },
             (EntityKind::Step, "filter") => match self.step_filter_to_2_0(made.node, value) {
                 Some(filter) => made.put(key, name, filter),
-                None => self.keep(made, entry),
+                None => self.keep_content(made, entry),
             },
             (EntityKind::Step, "on_success" | "on_failure") if value.as_str().is_some() => {
                 made.put(key, name, inline_list(vec![Out::Source(value)]));
@@ -274,8 +327,8 @@ impl<'a> Converter<'_, 'a> {
             (EntityKind::Trigger, "event_type") => made.put(key, "event", Out::Source(value)),
             (EntityKind::Trigger, "condition") => {
                 match self.trigger_condition_to_2_0(made.node, value) {
-                    Some(condition) => made.put(key, name, condition),
-                    None => self.keep(made, entry),
+                    Some(condition) => made.put(key, name, commented(value, condition)),
+                    None => self.keep_content(made, entry),
                 }
             }
             _ => return false,
@@ -295,15 +348,8 @@ impl<'a> Converter<'_, 'a> {
                 let (mapped, kept) = self.value_mappings_to_2_0(value, why);
                 put_split(made, key, value, mapped, kept);
             }
-            (EntityKind::SubstitutionMapping, "requirements")
-                if value.kind() == NodeKind::Mapping =>
-            {
-                let items = value.entries().map(|(key, value)| {
-                    let entries = vec![(OutKey::Source(key), Out::Source(value))];
-                    (None, Out::Map { entries: entries.into(), like: None })
-                });
-                let items = items.collect();
-                made.put(key, name, Out::Seq { items, like: None });
+            (EntityKind::SubstitutionMapping, "capabilities" | "requirements") => {
+                self.part_mappings_to_2_0(made, entry);
             }
             (EntityKind::RelationshipType, "valid_target_types") => {
                 let parts = [
@@ -343,19 +389,30 @@ impl<'a> Converter<'_, 'a> {
             | EntityKind::Schema
             | EntityKind::Attribute => {
                 let kind = made.node.get("type").and_then(Node::text);
-                let is_collection =
-                    matches!(kind, Some("list" | "map" | "tosca:list" | "tosca:map"));
-                if is_collection && !made.has("entry_schema") && !made.has("value") {
-                    self.report(
-                        LossKind::Supplied,
-                        made.node,
-                        "`entry_schema`",
-                        "a list or map of TOSCA 2.0 has to say what its entries are",
-                    );
-                    made.supply("entry_schema", text("string"));
+                // A refinement with a value has the entries of what it refines.
+                let is_fixed = entity.kind == EntityKind::Property && made.has("value");
+                if !is_fixed {
+                    self.supply_entry_schema(made, kind);
+                }
+                if matches!(entity.kind, EntityKind::Property | EntityKind::Parameter) {
+                    made.excuse_lost_value();
                 }
             }
+            EntityKind::DataType => {
+                let parent = made.node.get("derived_from").and_then(Node::text);
+                self.supply_entry_schema(made, parent);
+            }
             _ => {}
+        }
+    }
+
+    /// Supplies what the entries of a list or map are by default in version 1.3.
+    fn supply_entry_schema(&mut self, made: &mut Made<'a>, kind: Option<&str>) {
+        let is_collection = matches!(kind, Some("list" | "map" | "tosca:list" | "tosca:map"));
+        if is_collection && !made.has("entry_schema") {
+            let why = "a list or map of TOSCA 2.0 has to say what its entries are";
+            self.report(LossKind::Supplied, made.node, "`entry_schema`", why);
+            made.supply("entry_schema", text("string"));
         }
     }
 
@@ -371,14 +428,31 @@ impl<'a> Converter<'_, 'a> {
 
     fn supply_interface_type(&mut self, made: &mut Made<'a>) {
         let name = self.name;
-        if self.of_parent().is_some_and(|parent| parent.interfaces.contains_key(name)) {
-            return;
-        }
+        let refined = match self.scope {
+            // The relationship of a requirement refines what its type has.
+            SelfScope::Relationship(it) if it.kind != self.own_type => {
+                let of = it.kind.map(|id| self.context.types.effective(id));
+                of.and_then(|of| of.interfaces.get(name)?.definition.kind)
+            }
+            _ if self.of_parent().is_some_and(|it| it.interfaces.contains_key(name)) => return,
+            _ => None,
+        };
+        let named = || self.context.types.find_in(self.file(), Family::Interface, name);
+        let kind = refined.and_then(|it| self.named_type(Family::Interface, it)).or_else(named);
         let construct = format!("the type of the interface `{name}`");
         let why = "an interface of TOSCA 2.0 has to have one";
         self.report(LossKind::Supplied, made.node, &construct, why);
-        self.need(Family::Interface, INTERFACE);
-        made.entries.insert(0, (OutKey::New("type".into()), text(INTERFACE)));
+        let kind = match kind.and_then(|id| self.context.types.name_in(self.file(), id)) {
+            Some(name) => {
+                let full = self.called(&[Family::Interface], &name, made.node);
+                text(full.unwrap_or_else(|| name.into_owned()))
+            }
+            None => {
+                self.need(Family::Interface, INTERFACE);
+                text(INTERFACE)
+            }
+        };
+        made.entries.insert(0, (OutKey::New("type".into()), kind));
     }
 
     fn supply_copied_type(&mut self, made: &mut Made<'a>) {
@@ -522,7 +596,7 @@ impl<'a> Converter<'_, 'a> {
         name: &str,
         said: impl Fn(&ArtifactDefinition<'a>) -> Option<Node<'a>>,
     ) -> Option<Node<'a>> {
-        let SelfScope::Node(Some(id), _) = self.scope else { return None };
+        let SelfScope::Node((Some(id), _)) = self.scope else { return None };
         let said = said(&self.context.types.effective(id).artifacts.get(name)?.definition)?;
         let is_here = std::ptr::eq(said.document(), at.document())
             && (at.span().start..at.span().end).contains(&said.span().start);
@@ -657,14 +731,7 @@ impl<'a> Converter<'_, 'a> {
         let schema = Some(Cow::Owned(Schema::untyped().with_kind(kind)));
         let (all, kept) = self.expecting(schema, |this| this.validation(value, is_range));
         if let Some(all) = all {
-            // The comments at the clauses.
-            let items = value.items().filter(|_| !value.is_flow());
-            let with_keys = |item: Node<'a>| {
-                std::iter::once(item).chain(item.entries().map(|(key, _)| key)).collect::<Vec<_>>()
-            };
-            let items: Vec<_> = items.flat_map(with_keys).collect();
-            let all = if items.is_empty() { all } else { Out::Below(items, Box::new(all)) };
-            made.put(key, "validation", all);
+            made.put(key, "validation", commented(value, all));
         }
         if !kept.is_empty() {
             let why = format!("{} of TOSCA 2.0 has no such condition", entity.what);
@@ -695,7 +762,23 @@ impl<'a> Converter<'_, 'a> {
         let SourceEntry { key, value, .. } = entry;
         let said = Occurrences::read(value);
         let has_own = made.node.get("count").is_some() || made.node.get("optional").is_some();
+        let target = made.node.get("node").and_then(Node::text);
+        let target = target.and_then(|name| self.template("node_templates", name));
+        let stands_for_one = target.is_some_and(|it| {
+            it.get("occurrences").is_none() && it.get("instance_count").is_none()
+        });
         match said.filter(|_| !has_own).map(|said| (said.min, said.max)) {
+            // In TOSCA 2.0, each counts for another target.
+            Some((min, Some(max))) if max > 1 && stands_for_one => {
+                if min == 0 {
+                    made.supply("optional", Out::Value(true.into()));
+                }
+                self.keep_because(
+                    made,
+                    entry,
+                    "the relations of TOSCA 2.0 lead to different nodes",
+                );
+            }
             Some((1, Some(1))) => made.put(key, "count", number(1)),
             Some((min, Some(max))) if min == max => made.put(key, "count", number(max)),
             Some((0, Some(max))) => {
@@ -716,9 +799,9 @@ impl<'a> Converter<'_, 'a> {
         for (key, value) in node.entries() {
             let path = match value.kind() {
                 NodeKind::Sequence => self.path_to_2_0(value),
-                _ => Out::Source(value),
+                _ => Some(Out::Source(value)),
             };
-            entries.push((OutKey::Source(key), path));
+            entries.extend(path.map(|path| (OutKey::Source(key), path)));
         }
         if node.kind() == NodeKind::Mapping { map(node, entries) } else { Out::Source(node) }
     }
@@ -756,6 +839,53 @@ impl<'a> Converter<'_, 'a> {
             }
         }
         (mapped, kept)
+    }
+
+    /// Mapped capabilities or requirements: `{mapping: [node, name]}` becomes `[node, name]`, and what
+    /// maps none is kept. Requirements become a list.
+    fn part_mappings_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
+        let SourceEntry { key, name, value, .. } = entry;
+        let (mut mapped, mut kept) = (Vec::new(), Vec::new());
+        for (part, said) in super::paths::named_parts(value) {
+            let mapping =
+                if said.kind() == NodeKind::Mapping { said.get("mapping") } else { Some(said) };
+            match mapping {
+                Some(mapping) => {
+                    let beside = said.entries().filter(|(key, _)| key.text() != Some("mapping"));
+                    for (key, _) in beside {
+                        let construct = format!("`{}`", key.text().unwrap_or_default());
+                        let why = "a mapping of TOSCA 2.0 says nothing else";
+                        self.report(LossKind::Lost, key, &construct, why);
+                    }
+                    mapped.push((OutKey::Source(part), Out::Source(mapping)));
+                }
+                None => {
+                    let construct = format!("`{}`", part.text().unwrap_or_default());
+                    let why = "TOSCA 2.0 maps parts of nodes to parts of nodes only";
+                    self.report(LossKind::KeptAsExtension, part, &construct, why);
+                    kept.push((OutKey::Source(part), Out::Source(said)));
+                }
+            }
+        }
+        let items = |mapped: MadeEntries<'a>| {
+            let item = |entry| (None, Out::Map { entries: [entry].into(), like: None });
+            mapped.into_iter().map(item).collect()
+        };
+        let is_same = |(_, said): (Node<'a>, Node<'a>)| said.kind() != NodeKind::Mapping;
+        match value.kind() {
+            NodeKind::Scalar => made.put(key, name, Out::Source(value)),
+            NodeKind::Sequence if super::paths::named_parts(value).all(is_same) => {
+                made.put(key, name, Out::Source(value));
+            }
+            _ if mapped.is_empty() && !kept.is_empty() => {}
+            _ if name == "requirements" => {
+                made.put(key, name, Out::Seq { items: items(mapped), like: None });
+            }
+            _ => made.put(key, name, map(value, mapped)),
+        }
+        if !kept.is_empty() {
+            made.kept.push((OutKey::Source(key), Out::Map { entries: kept.into(), like: None }));
+        }
     }
 
     /// Valid types of two families, each under the keyname for it.

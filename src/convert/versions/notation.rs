@@ -1,0 +1,93 @@
+//! Writes timestamps of version 1.3, such as `2001-12-14`, and units such as `mB` as TOSCA 2.0 has
+//! them.
+
+use super::{Converter, list, map, text};
+use crate::diagnostic::Diagnostics;
+use crate::tosca::Family;
+use crate::tosca::grammar::Grammar;
+use crate::tosca::value::{Primitive, Schema, rfc_3339, timestamp, units};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+use std::borrow::Cow;
+
+impl<'t, 'a> Converter<'t, 'a> {
+    /// A literal in the notation of TOSCA 2.0: a timestamp in that of RFC 3339, a unit as it is
+    /// spelt. Returns nothing where the value is so already, or is none of the two.
+    pub(super) fn notation_to_2_0(
+        &self,
+        value: Node<'a>,
+        schema: Option<&Schema<'a>>,
+    ) -> Option<String> {
+        let kind = self.primitive(schema?.kind?)?;
+        let text = value.as_str()?;
+        match Primitive::from_name(kind)? {
+            Primitive::Timestamp if rfc_3339(text).is_none() => {
+                timestamp(text).map(|instant| instant.to_string())
+            }
+            Primitive::ScalarUnit(dimension) => {
+                let at = text.find(|c: char| c.is_ascii_alphabetic())?;
+                let (number, unit) = text.split_at_checked(at)?;
+                let known = |spelling: &str| {
+                    // The supplied type has these.
+                    [spelling.to_owned(), spelling.to_lowercase(), spelling.to_uppercase()]
+                };
+                let all = units(dimension).iter().map(|(spelling, _)| *spelling);
+                let mut meant = all.filter(|spelling| spelling.eq_ignore_ascii_case(unit));
+                let is_supplied = |spelling: &str| known(spelling).iter().any(|it| it == unit);
+                let (spelling, None) = (meant.next()?, meant.next()) else { return None };
+                (!is_supplied(spelling)).then(|| format!("{number}{spelling}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// A value in which no text calls anything in either version.
+    pub(super) fn literals_to_2_0(&self, node: Node<'a>, schema: Option<&Schema<'a>>) -> Out<'a> {
+        match node.kind() {
+            NodeKind::Scalar => self.notation_to_2_0(node, schema).map_or(Out::Source(node), text),
+            NodeKind::Sequence => {
+                let schema = schema.and_then(|schema| self.schema_of_part(schema, None));
+                let items = node.items();
+                let items = items.map(|item| (Some(item), self.literals_to_2_0(item, schema)));
+                list(node, items.collect())
+            }
+            NodeKind::Mapping => {
+                let entries = node.entries().map(|(key, value)| {
+                    let part = schema.and_then(|it| self.schema_of_part(it, key.as_str()));
+                    (OutKey::Source(key), self.literals_to_2_0(value, part))
+                });
+                map(node, entries.collect())
+            }
+        }
+    }
+
+    /// The schema of a part of a value: of a property, or of an entry. An operand of a constraint
+    /// may be a list of values.
+    pub(super) fn schema_of_part<'s>(
+        &self,
+        schema: &'s Schema<'a>,
+        key: Option<&str>,
+    ) -> Option<&'s Schema<'a>>
+    where
+        't: 's,
+    {
+        let kind = schema.kind.and_then(|name| self.primitive(name));
+        let kind = kind.and_then(Primitive::from_name);
+        if matches!(kind, Some(Primitive::Timestamp | Primitive::ScalarUnit(_))) {
+            return Some(schema);
+        }
+        if let Some(entry) = &schema.entry_schema {
+            return Some(entry);
+        }
+        let id = self.named_type(Family::Data, schema.kind?)?;
+        let effective = self.context.types.effective(id);
+        let property = key.and_then(|key| effective.properties.get(key));
+        let entry = effective.schema.entry_schema.as_deref();
+        property.map(|part| &part.definition.schema).or(entry)
+    }
+}
+
+/// The schema of a definition.
+pub(super) fn schema_of<'t, 'a>(definition: Node<'a>) -> Cow<'t, Schema<'a>> {
+    // What is wrong with it, validating tells.
+    Cow::Owned(Grammar::lenient(&mut Diagnostics::default()).schema(definition))
+}
