@@ -28,12 +28,12 @@ pub(crate) struct BuiltIn {
 
 /// The value of a call with these arguments, of which texts have this form; `None` where it is not
 /// known here.
-type FunctionValue = fn(&[Value], &dyn TextForm) -> Result<Option<Value>, String>;
+type FunctionValue = fn(&[Value], &dyn FormOfText) -> Result<Option<Value>, String>;
 
 pub(crate) type FunctionOutcome = Result<Option<Value>, String>;
 
 /// What the type of values says about those that are written as texts.
-pub(crate) trait TextForm {
+pub(crate) trait FormOfText {
     /// The order of two texts, where it is not that of their characters; the inner `None` where they
     /// have none.
     fn order(&self, one: &str, other: &str) -> Option<Option<Ordering>>;
@@ -52,7 +52,7 @@ pub(crate) trait TextForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlainText;
 
-impl TextForm for PlainText {
+impl FormOfText for PlainText {
     fn order(&self, _: &str, _: &str) -> Option<Option<Ordering>> {
         None
     }
@@ -70,7 +70,7 @@ impl TextForm for PlainText {
     }
 }
 
-impl<F: TextForm> TextForm for Option<F> {
+impl<F: FormOfText> FormOfText for Option<F> {
     fn order(&self, one: &str, other: &str) -> Option<Option<Ordering>> {
         self.as_ref()?.order(one, other)
     }
@@ -201,7 +201,7 @@ impl BuiltIn {
     pub(crate) fn applied(
         &self,
         arguments: Vec<Option<Value>>,
-        form: &dyn TextForm,
+        form: &dyn FormOfText,
     ) -> FunctionOutcome {
         let Some(value) = self.value else { return Ok(None) };
         if !(self.least..=self.most).contains(&arguments.len()) {
@@ -232,18 +232,18 @@ type FunctionQuery<'q, F> = &'q dyn Fn(&str, Option<Node<'_>>) -> Option<FormedV
 ///
 /// # Errors
 /// Why the value of a function is none.
-pub(crate) fn evaluate<F: TextForm + Clone>(
+pub(crate) fn evaluate<F: FormOfText + Clone>(
     node: Node<'_>,
     query: FunctionQuery<'_, F>,
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
 ) -> FunctionOutcome {
     Ok(evaluated(node, query, form)?.map(|(value, _)| value))
 }
 
-fn evaluated<F: TextForm + Clone>(
+fn evaluated<F: FormOfText + Clone>(
     node: Node<'_>,
     query: FunctionQuery<'_, F>,
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
 ) -> Result<Option<FormedValue<F>>, String> {
     let Some((name, arguments)) = called(node) else { return written_value(node, query, form) };
     let Some(built_in) = BuiltIn::named(name) else { return Ok(None) };
@@ -260,10 +260,10 @@ fn evaluated<F: TextForm + Clone>(
 }
 
 /// A value in which functions may be called.
-fn written_value<F: TextForm + Clone>(
+fn written_value<F: FormOfText + Clone>(
     node: Node<'_>,
     query: FunctionQuery<'_, F>,
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
 ) -> Result<Option<FormedValue<F>>, String> {
     let mut own = None;
     let mut part = |part: Node<'_>| {
@@ -294,7 +294,7 @@ fn written_value<F: TextForm + Clone>(
 ///
 /// # Errors
 /// Why the value of a function is none.
-pub(crate) fn constant(node: Node<'_>, form: &dyn TextForm) -> FunctionOutcome {
+pub(crate) fn constant(node: Node<'_>, form: &dyn FormOfText) -> FunctionOutcome {
     evaluate::<PlainText>(node, &|_, _| None, form)
 }
 
@@ -355,13 +355,13 @@ fn amount(value: &Value) -> Option<(Number, &str)> {
 }
 
 /// As [`amount`], in the base unit where the form of texts says what that is.
-fn base_amount<'v>(value: &'v Value, form: &dyn TextForm) -> Option<(Number, &'v str)> {
+fn base_amount<'v>(value: &'v Value, form: &dyn FormOfText) -> Option<(Number, &'v str)> {
     let in_base = value.as_str().and_then(|text| form.base_amount(text));
     in_base.map(|number| (number, "")).or_else(|| amount(value))
 }
 
 /// The order of two values by the form of their texts, where that is of its own.
-fn order_of_form(one: &Value, other: &Value, form: &dyn TextForm) -> Option<Option<Ordering>> {
+fn order_of_form(one: &Value, other: &Value, form: &dyn FormOfText) -> Option<Option<Ordering>> {
     // A version without quotes is a number.
     let text = |value: &Value| is_scalar(value).then(|| value.to_string());
     form.order(&text(one)?, &text(other)?)
@@ -371,7 +371,7 @@ fn order_of_form(one: &Value, other: &Value, form: &dyn TextForm) -> Option<Opti
 pub(crate) fn order(
     one: &Value,
     other: &Value,
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
 ) -> Result<Option<Ordering>, String> {
     if let Some(order) = order_of_form(one, other, form) {
         return Ok(order);
@@ -397,14 +397,14 @@ pub(crate) fn order(
 
 fn ordered(
     arguments: &[Value],
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
     holds: fn(Ordering) -> bool,
 ) -> FunctionOutcome {
     let [one, other] = arguments else { return Ok(None) };
     Ok(order(one, other, form)?.map(|order| holds(order).into()))
 }
 
-fn is_equal(one: &Value, other: &Value, form: &dyn TextForm) -> Option<bool> {
+fn is_equal(one: &Value, other: &Value, form: &dyn FormOfText) -> Option<bool> {
     match (one, other) {
         _ if one == other => Some(true),
         (Value::List(one), Value::List(other)) => are_equal(one, other, form),
@@ -425,7 +425,7 @@ fn is_equal(one: &Value, other: &Value, form: &dyn TextForm) -> Option<bool> {
     }
 }
 
-fn are_equal(one: &[Value], other: &[Value], form: &dyn TextForm) -> Option<bool> {
+fn are_equal(one: &[Value], other: &[Value], form: &dyn FormOfText) -> Option<bool> {
     if one.len() != other.len() {
         return Some(false);
     }
@@ -444,12 +444,12 @@ fn all_hold(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     (any_fails || !parts.contains(&None)).then_some(!any_fails)
 }
 
-fn equal(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
+fn equal(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let [one, other] = arguments else { return Ok(None) };
     Ok(is_equal(one, other, form).map(Value::from))
 }
 
-fn in_range(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
+fn in_range(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let [value, range] = arguments else { return Ok(None) };
     let [low, high] = list(range)? else { return unfit("two bounds", range) };
     let is_open = |bound: &Value| bound.as_str() == Some("UNBOUNDED");
@@ -489,7 +489,7 @@ pub(crate) fn regular_expression(pattern: &str) -> Result<Regex, String> {
 /// more positions there would be.
 fn contents(
     arguments: &[Value],
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
     texts: fn(&str, &str) -> bool,
     is_there: fn(usize, usize) -> bool,
 ) -> FunctionOutcome {
@@ -523,7 +523,7 @@ fn values(container: &Value) -> Result<Vec<&Value>, String> {
 
 fn has(
     arguments: &[Value],
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
     container: usize,
     wanted: usize,
 ) -> FunctionOutcome {
@@ -536,7 +536,7 @@ fn has(
 
 fn entries(
     arguments: &[Value],
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
     holds: fn(HasPart<'_>, &[Value]) -> bool,
 ) -> FunctionOutcome {
     let [container, wanted] = arguments else { return Ok(None) };
@@ -557,7 +557,7 @@ fn keys(
 }
 
 /// The number of characters of a string, of bytes, or of entries.
-fn length(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
+fn length(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let count = match arguments {
         [Value::String(text)] => form.length(text).unwrap_or_else(|| text.chars().count()),
         [Value::List(items)] => items.len(),
@@ -617,7 +617,7 @@ fn token(arguments: &[Value]) -> FunctionOutcome {
 type IsKept = fn(&Value, &[&[Value]], &dyn Fn(&Value, &Value) -> bool) -> bool;
 
 /// Entries of the first list and then of the others, each once, that `is_kept`.
-fn sets(arguments: &[Value], form: &dyn TextForm, is_kept: IsKept) -> FunctionOutcome {
+fn sets(arguments: &[Value], form: &dyn FormOfText, is_kept: IsKept) -> FunctionOutcome {
     let lists = arguments.iter().map(list).collect::<Result<Vec<_>, _>>()?;
     let same = |one: &Value, other: &Value| is_equal(one, other, form) == Some(true);
     let mut kept: Vec<Value> = Vec::new();
@@ -645,7 +645,7 @@ fn finite(value: f64, others: &[Number]) -> Result<Number, String> {
 /// Amounts, in the base unit where they have several units or where this is asked for.
 fn amounts<'v>(
     arguments: &'v [Value],
-    form: &'v dyn TextForm,
+    form: &'v dyn FormOfText,
     in_base: bool,
 ) -> Result<Vec<(Number, &'v str)>, String> {
     let read = |it: &'v Value| amount(it).map_or_else(|| unfit("a number", it), Ok);
@@ -662,7 +662,7 @@ fn amounts<'v>(
 
 fn fold(
     arguments: &[Value],
-    form: &dyn TextForm,
+    form: &dyn FormOfText,
     exact: fn(i64, i64) -> Option<i64>,
     double: fn(f64, f64) -> f64,
 ) -> FunctionOutcome {
@@ -684,7 +684,7 @@ fn fold(
     Ok(Some(written(total, unit)))
 }
 
-fn product(arguments: &[Value], _: &dyn TextForm) -> FunctionOutcome {
+fn product(arguments: &[Value], _: &dyn FormOfText) -> FunctionOutcome {
     let amounts = amounts(arguments, &PlainText, false)?;
     let Some(((_, unit), others)) = amounts.split_first() else { return Ok(None) };
     if others.iter().any(|(_, other)| !other.is_empty()) {
@@ -712,7 +712,7 @@ fn division<'v>(
     }
 }
 
-fn quotient(arguments: &[Value], _: &dyn TextForm) -> FunctionOutcome {
+fn quotient(arguments: &[Value], _: &dyn FormOfText) -> FunctionOutcome {
     let amounts = amounts(arguments, &PlainText, false)?;
     let (one, unit, other) = division(&amounts)?;
     if other.as_f64() == 0.0 {
@@ -722,7 +722,7 @@ fn quotient(arguments: &[Value], _: &dyn TextForm) -> FunctionOutcome {
     Ok(Some(written(value, unit)))
 }
 
-fn remainder(arguments: &[Value], form: &dyn TextForm) -> FunctionOutcome {
+fn remainder(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let amounts = amounts(arguments, form, true)?;
     let (one, unit, other) = division(&amounts)?;
     let (Some(one), Some(other)) = (one.as_int(), other.as_int()) else {

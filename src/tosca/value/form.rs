@@ -7,7 +7,7 @@ use super::unit::units;
 use super::validation::{UnitSize, amount};
 use super::version::Version;
 use super::{DataTypes, Primitive, Schema};
-use crate::tosca::v2_0::function::TextForm;
+use crate::tosca::v2_0::function::FormOfText;
 use cuvee_text::value::Number;
 use std::cmp::Ordering;
 
@@ -61,7 +61,7 @@ impl TextType {
     }
 }
 
-impl TextForm for TextType {
+impl FormOfText for TextType {
     fn order(&self, one: &str, other: &str) -> Option<Option<Ordering>> {
         match self {
             Self::Version => {
