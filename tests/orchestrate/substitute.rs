@@ -112,7 +112,7 @@ fn nested_templates_are_flattened_as_if_they_were_not() {
         // The archive keeps the relative places of imports, though its template may be in a lower
         // directory.
         assert_eq!(again, flat, "{case}");
-        assert!(of_case(case, &format!("validate {to}")).ends_with("is valid\n"), "{case}");
+        assert!(of_case(case, &format!("validate {to}")).contains("is valid\n"), "{case}");
     }
 }
 
