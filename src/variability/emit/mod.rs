@@ -533,7 +533,9 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         }
         // A service template of TOSCA 2.0 has to have them (section 6.9.1), also where there are none.
         if v2_0::is_of(like.document()) {
-            return Some(map(entries, like));
+            let when = self.when_some(entries.iter().map(|(_, value)| value));
+            let cases = vec![(when, map(entries, like)), (!when, map(Vec::new(), like))];
+            return self.cases(cases);
         }
         self.some(entries, like)
     }
