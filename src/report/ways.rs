@@ -89,10 +89,16 @@ fn entries<'o, 'a>(out: &'o Out<'a>) -> impl Iterator<Item = (&'o str, &'o Out<'
     entries.iter().map(|(key, value)| (text(key), value))
 }
 
-/// The contents of a part that is present if any part of it is.
+/// The contents of a part that is absent, or an empty map, unless any part of it is present.
 fn bare<'o, 'a>(out: &'o Out<'a>) -> &'o Out<'a> {
+    let is_empty = |out: &Out<'_>| matches!(out, Out::Map { entries, .. } if entries.is_empty());
     match out {
-        Out::Cases(cases) if cases.len() == 1 => bare(&cases[0].1),
+        Out::Cases(cases) => match &cases[..] {
+            [(_, first), others @ ..] if others.iter().all(|(_, other)| is_empty(other)) => {
+                bare(first)
+            }
+            _ => out,
+        },
         Out::Lifted(_, out) | Out::Below(_, out) | Out::Noted(_, out) => bare(out),
         out => out,
     }

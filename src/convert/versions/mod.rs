@@ -197,7 +197,8 @@ impl<'t, 'a> AssignedTo<'t, 'a> {
                 !of.is_open && (is_some || !of.inputs.is_empty())
             }
             Self::Operation(of, interface) => {
-                !interface.is_open && !(of.inputs.is_empty() && interface.inputs.is_empty())
+                let is_some = !of.inputs.is_empty() || !interface.inputs.is_empty();
+                is_some && !interface.is_open
             }
             Self::Type(_) | Self::Workflow(_) => false,
         }

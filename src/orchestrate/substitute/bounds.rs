@@ -120,9 +120,9 @@ fn overallocated(topology: &Topology, types: &Types<'_>) -> Vec<Diagnostic> {
         let (target, kind) = (topology.node(id), kind_of(types, topology.node(id))?);
         let capability = *fitting(types, relation, kind_of(types, source)?, kind).first()?;
         let is_last = || {
-            let all = uses.allocating(id, capability).iter().map(|&id| topology.relation(id));
+            let mut all = uses.allocating(id, capability).iter().map(|&id| topology.relation(id));
             all.clone().all(|relation| assigned_count(relation).min > 0)
-                && all.last().is_some_and(|last| std::ptr::eq(last, relation))
+                && all.next_back().is_some_and(|last| std::ptr::eq(last, relation))
         };
         let properties = relation.allocation.iter().map(|one| &*one.name);
         let lacking = properties.filter(|_| is_last()).find(|property| {
