@@ -283,6 +283,7 @@ mod says_what_is_wrong {
         snapbox::assert_data_eq!(
             all,
             str![[r#"
+shop.csar:/TOSCA-Metadata/TOSCA.meta:3:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `TOSCA-Meta-File-Version`
 shop.csar:/TOSCA-Metadata/TOSCA.meta:1:1: error[csar]: `CSAR-Version` is `9.9`, which cannot be read
 shop.csar:/TOSCA-Metadata/TOSCA.meta:2:1: error[csar]: `Entry-Definitions` names `definitions/none.yaml`, which is not there
 shop.csar:/TOSCA-Metadata/TOSCA.meta:3:1: error[csar]: `Other-Definitions` names `a.yaml`, which is not there

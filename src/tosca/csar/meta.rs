@@ -340,16 +340,9 @@ fn versions(first: &[Pair], (at, last): (&str, Span), diagnostics: &mut Diagnost
         return;
     }
     let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
-    let is_read = |pair: &&Pair| READ.contains(&pair.value.as_str());
-    // Whether a version of the file is needed, the version of the archive says.
-    let is_old = at == META && find(CSAR_VERSION).is_some_and(|version| is_read(&version));
-    let needed = [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))];
-    let needed = needed
-        .into_iter()
-        .filter(|(name, found)| *name == CSAR_VERSION || is_old || found.is_some());
-    for (name, found) in needed {
+    for (name, found) in [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))] {
         match found {
-            Some(pair) if is_read(&pair) => {}
+            Some(pair) if READ.contains(&pair.value.as_str()) => {}
             Some(pair) => {
                 let message = format!(
                     "`{}` is `{}`, which cannot be read",
@@ -364,6 +357,8 @@ fn versions(first: &[Pair], (at, last): (&str, Span), diagnostics: &mut Diagnost
                 };
                 diagnostics.push(wrong(pair.span, message).help(help));
             }
+            // Only TOSCA 2.0 has the file at the root, and no version of the file.
+            None if name == FILE_VERSION && at == META_AT_ROOT => {}
             None => diagnostics.push(missing(name, first, (at, last))),
         }
     }
@@ -577,6 +572,7 @@ Hash: 00
                 "TOSCA.meta:4:1: error[csar]: expected a name, a colon and a value",
                 "TOSCA.meta:6:1: error[csar]: a line that begins with a blank goes on with a value, and there is none",
                 "TOSCA.meta:3:1: error[csar]: `CSAR-Version` is there twice",
+                "TOSCA.meta:3:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `TOSCA-Meta-File-Version`",
                 "TOSCA.meta:1:1: error[csar]: `CSAR-Version` is `3.0`, which cannot be read",
                 "TOSCA.meta:2:1: error[csar]: the first block of `TOSCA-Metadata/TOSCA.meta` has no `Entry-Definitions`",
             ]
@@ -589,6 +585,6 @@ Hash: 00
             "{wrong:?}"
         );
         assert!(wrong[1].contains("not closed"), "{wrong:?}");
-        assert_eq!(parse("").1.len(), 2);
+        assert_eq!(parse("").1.len(), 3);
     }
 }
