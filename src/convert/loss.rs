@@ -93,7 +93,13 @@ impl Losses {
 
     /// Keeps only the losses for which `stays` is true.
     pub(super) fn retain(&mut self, stays: impl Fn(&Loss) -> bool) {
-        self.entries.retain(stays);
+        self.retain_behind(0, stays);
+    }
+
+    /// The same of those behind the first `count` losses only.
+    pub(super) fn retain_behind(&mut self, count: usize, stays: impl Fn(&Loss) -> bool) {
+        let mut at = 0..;
+        self.entries.retain(|loss| at.next() < Some(count) || stays(loss));
     }
 
     /// Sorts the losses by their place in the document, and removes duplicates; losses without a

@@ -11,21 +11,11 @@ use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
 use crate::tosca::value::Primitive;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
-/// The operators of clauses in either version.
-const CLAUSES: [&str; 12] = [
-    "equal",
-    "greater_than",
-    "greater_or_equal",
-    "less_than",
-    "less_or_equal",
-    "in_range",
-    "valid_values",
-    "length",
-    "min_length",
-    "max_length",
-    "pattern",
-    "matches",
-];
+/// Whether a name is that of an operator of clauses, in either version.
+fn is_clause(name: &str) -> bool {
+    let is_of_length = OF_LENGTH.iter().any(|(of_length, _)| *of_length == name);
+    SAME.contains(&name) || is_of_length || matches!(name, "pattern" | "matches")
+}
 
 /// What a filter or a condition says of one name, with its clauses.
 type NamedClauses<'a> = Vec<(String, Vec<Out<'a>>)>;
@@ -45,7 +35,7 @@ fn add_parts<'a>(node: Node<'a>, parts: &mut Vec<Node<'a>>) {
     for (key, value) in node.entries() {
         parts.push(key);
         let name = key.text().unwrap_or_default();
-        if !CLAUSES.contains(&name.strip_prefix('$').unwrap_or(name)) {
+        if !is_clause(name.strip_prefix('$').unwrap_or(name)) {
             add_parts(value, parts);
         }
     }
@@ -189,12 +179,24 @@ impl<'t, 'a> Converter<'t, 'a> {
         element: Node<'a>,
         node: Node<'a>,
     ) -> Option<Out<'a>> {
+        let conditions = self
+            .filtering(entity, element, |this, base, of| this.filter_conditions(base, of, node));
+        all(conditions?)
+    }
+
+    /// Converts a filter in an element, by the path to what it is about and the type of that.
+    fn filtering<T>(
+        &mut self,
+        entity: &ElementGrammar,
+        element: Node<'a>,
+        step: impl FnOnce(&mut Self, &[&str], Option<&'t EffectiveType<'a>>) -> T,
+    ) -> T {
         let of = self.effective(self.filtered_type(entity, element));
         let around = self.scope;
         self.scope = self.filtering_scope(entity);
-        let conditions = self.filter_conditions(Self::filtered(entity), of, node);
+        let made = step(self, Self::filtered(entity), of);
         self.scope = around;
-        all(conditions?)
+        made
     }
 
     /// What `SELF` means in a filter.
@@ -491,12 +493,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         element: Node<'a>,
         node: Node<'a>,
     ) -> Option<Out<'a>> {
-        let of = self.effective(self.filtered_type(entity, element));
-        let around = self.scope;
-        self.scope = self.filtering_scope(entity);
-        let made = self.filter_clauses(Self::filtered(entity), of, node);
-        self.scope = around;
-        made
+        self.filtering(entity, element, |this, base, of| this.filter_clauses(base, of, node))
     }
 
     /// The filter about what is at a path.

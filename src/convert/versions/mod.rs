@@ -701,9 +701,9 @@ impl<'t, 'a> Converter<'t, 'a> {
             let mut all = of.interfaces.values().map(|part| &part.definition);
             return all.find_map(|it| AssignedTo::Interface(it).operation(called));
         };
-        let wanted = self.context.types.find_in(self.file(), Family::Interface, interface);
-        let has_type = |kind| self.named_type(Family::Interface, kind) == wanted;
         let named = of.interfaces.get(interface).or_else(|| {
+            let wanted = self.context.types.find_in(self.file(), Family::Interface, interface)?;
+            let has_type = |kind| self.named_type(Family::Interface, kind) == Some(wanted);
             let mut all = of.interfaces.values();
             all.find(|part| part.definition.kind.is_some_and(has_type))
         });

@@ -219,15 +219,16 @@ impl<'a> Converter<'_, 'a> {
             Some(Out::Map { entries, .. }) => entries.to_vec(),
             _ => super::sources(value),
         };
-        for (key, value) in &added {
-            // It is kept as a whole.
-            let is_inside = |span: Span| {
-                let (outer, inner) = (value.span(), span);
+        // What is added is kept as a whole.
+        let is_inside = |inner: Span| {
+            let behind = added.partition_point(|(_, value)| value.span().start <= inner.start);
+            let outer = behind.checked_sub(1).and_then(|at| added.get(at));
+            outer.map(|(_, value)| value.span()).is_some_and(|outer| {
                 inner.file == outer.file && (outer.start..outer.end).contains(&inner.start)
-            };
-            if self.losses.entries().len() > before {
-                self.losses.retain(|loss| !loss.span.is_some_and(is_inside));
-            }
+            })
+        };
+        self.losses.retain_behind(before, |loss| !loss.span.is_some_and(is_inside));
+        for (key, _) in &added {
             let construct = format!("`{}`", key.text().unwrap_or_default());
             self.report(LossKind::KeptAsExtension, *key, &construct, why);
         }
