@@ -4,7 +4,7 @@
 
 use super::function::{Function, SECRET_MARK};
 use super::v2_0::function::INDICES;
-use super::v2_0::{PathStep, function_name, is_of, simple_path, unescaped};
+use super::v2_0::{PathStep, escaped, function_name, is_of, simple_path, unescaped};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ pub(crate) fn written(meant: Value) -> Value {
 
 /// A text as it is written where it calls nothing.
 fn doubled(text: &Arc<str>) -> Arc<str> {
-    if text.starts_with('$') { format!("${text}").into() } else { text.clone() }
+    escaped(text).map_or_else(|| text.clone(), Arc::from)
 }
 
 /// Whether a text calls a function that takes no arguments.

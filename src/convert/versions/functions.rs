@@ -152,11 +152,8 @@ impl<'a> Converter<'_, 'a> {
 
     /// The value of a property or an attribute at a path.
     pub(super) fn got(&self, function: &str, path: &[&str]) -> Out<'a> {
-        let words = path.iter().map(|word| match word.starts_with('$') {
-            true => text(format!("${word}")),
-            false => text((*word).to_owned()),
-        });
-        let words = words.collect();
+        let literal = |word: &&str| v2_0::escaped(word).unwrap_or_else(|| (*word).to_owned());
+        let words = path.iter().map(|word| text(literal(word))).collect();
         super::inline_map(format!("${function}"), inline_list(words))
     }
 

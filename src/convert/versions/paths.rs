@@ -4,6 +4,7 @@ use super::{Converter, SelfScope, list, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
 use crate::tosca::types::{RequirementDefinition, TypeId};
+use crate::tosca::v2_0;
 use cuvee_text::yaml::{Node, NodeKind, Out};
 use rustc_hash::FxHashMap;
 
@@ -64,10 +65,7 @@ type PartWords = &'static [&'static str];
 
 /// What version 2.0 says before each word that it could take for the call of a function.
 pub(super) fn literal(node: Node<'_>) -> Out<'_> {
-    match node.as_str().filter(|text| text.starts_with('$')) {
-        Some(own) => text(format!("${own}")),
-        None => Out::Source(node),
-    }
+    node.as_str().and_then(v2_0::escaped).map_or(Out::Source(node), text)
 }
 
 /// The entries of a map, or of the maps in a list.

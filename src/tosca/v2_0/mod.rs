@@ -242,6 +242,11 @@ pub(crate) fn unescaped(text: &str) -> Option<&str> {
     text.strip_prefix('$').filter(|rest| rest.starts_with('$'))
 }
 
+/// How a text is written that calls nothing, if that is not as it is: with one `$` more.
+pub(crate) fn escaped(text: &str) -> Option<String> {
+    text.starts_with('$').then(|| format!("${text}"))
+}
+
 /// The function that a text calls: its name stands behind one `$`.
 pub(crate) fn function_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('$')?;
