@@ -121,11 +121,15 @@ fn overallocated(topology: &Topology, types: &Types<'_>) -> Vec<Diagnostic> {
         let capability = *fitting(types, relation, kind_of(types, source)?, kind).first()?;
         let is_last = || {
             let mut all = uses.allocating(id, capability).iter().map(|&id| topology.relation(id));
-            all.clone().all(|relation| assigned_count(relation).min > 0)
-                && all.next_back().is_some_and(|last| std::ptr::eq(last, relation))
+            // The last one tells it for all, so that they are looked through once.
+            all.next_back().is_some_and(|last| std::ptr::eq(last, relation))
+                && all.chain([relation]).all(|relation| assigned_count(relation).min > 0)
         };
-        let properties = relation.allocation.iter().map(|one| &*one.name);
-        let lacking = properties.filter(|_| is_last()).find(|property| {
+        if !is_last() {
+            return None;
+        }
+        let mut properties = relation.allocation.iter().map(|one| &*one.name);
+        let lacking = properties.find(|property| {
             let left = allocations.left(id, capability, property);
             let left = left.and_then(|it| in_base(types, kind, (capability, property), &it));
             left.is_some_and(|left| is_more(&Value::from(0), &left))
