@@ -282,13 +282,15 @@ impl Resolver {
     /// As [`Resolver::resolve`].
     pub fn workflows(&self) -> Result<Answer<Vec<WorkflowOutline>>, Failure> {
         let how = self.how();
-        self.answer(Extent::Whole, |loaded| {
-            let interpreted = Interpreted::of(loaded, &self.choice)?;
-            let (mut topology, warnings) = resolve::topology(&interpreted, &self.choice, &how)?;
-            types::known(loaded, &self.choice, InputMode::Closed, |types| {
-                topology.inherit_triggers(types);
-                Ok(())
-            })?;
+        self.interpret_as(Extent::Whole, |interpreted| {
+            let (mut topology, warnings) = resolve::topology(interpreted, &self.choice, &how)?;
+            if !topology.policies.is_empty() {
+                let loaded = interpreted.loaded;
+                types::known(loaded, &self.choice, InputMode::Closed, |types| {
+                    topology.inherit_triggers(types);
+                    Ok(())
+                })?;
+            }
             Ok((plan::workflows(&topology), warnings))
         })
     }
@@ -848,7 +850,16 @@ impl Resolver {
         &self,
         ask: impl FnOnce(&Interpreted<'_>) -> Told<T>,
     ) -> Result<Answer<T>, Failure> {
-        self.answer(self.choice.extent(), |loaded| {
+        self.interpret_as(self.choice.extent(), ask)
+    }
+
+    /// The same of as much of a template as this.
+    fn interpret_as<T>(
+        &self,
+        extent: Extent,
+        ask: impl FnOnce(&Interpreted<'_>) -> Told<T>,
+    ) -> Result<Answer<T>, Failure> {
+        self.answer(extent, |loaded| {
             self.progress.clone().phase("interpreting");
             let told = ask(&Interpreted::of(loaded, &self.choice)?);
             // What a solver did not find before it was stopped may be there all the same.
