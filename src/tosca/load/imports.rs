@@ -351,8 +351,8 @@ impl<'f> ImportReading<'f> {
             let name = import.repository.and_then(Node::as_str).unwrap_or_default();
             // It may begin with the namespaces of imports.
             let own = name.rsplit(':').next().unwrap_or(name);
-            let addresses = self.read.iter().filter_map(|it| repository_address(it.root(), own));
-            let Some(address) = addresses.clone().next() else {
+            let address = self.read.iter().find_map(|it| repository_address(it.root(), own));
+            let Some(address) = address else {
                 self.waiting.push(waiting);
                 continue;
             };
