@@ -10,7 +10,7 @@ use crate::tosca::v2_0::function::{BuiltIn, PlainText, constant};
 use crate::tosca::value::{
     DataTypes, Primitive, PropertyDefinition, Schema, TextType, check_value, in_base_unit,
 };
-use crate::variability::graph::{ElementId, NodeElement, RelationElement};
+use crate::variability::graph::{ElementId, NodeCopies, NodeElement, RelationElement};
 use cuvee_text::decimal::Decimal;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -28,13 +28,14 @@ impl<'a> Checker<'_, 'a> {
         if !self.graph.relations.iter().any(|relation| has_allocation(&relation)) {
             return;
         }
+        let copies = self.graph.copies();
         for node in self.graph.nodes.iter().filter(|node| self.counts(node.id)) {
             for (kind, of_type) in self.types_of(node.id, Family::Node) {
                 for (name, part) in self.types.effective(kind).capabilities.iter() {
                     let uses = node.incoming.iter().filter(|&&id| self.uses(id, node, name));
                     let users = uses.map(|&id| self.graph.relation(id)).filter(has_allocation);
                     let when = [&[node.id], &*of_type].concat();
-                    self.allocated(&when, (node, name), &part.definition, users);
+                    self.allocated(&when, (node, name), &part.definition, users, &copies);
                 }
             }
         }
@@ -47,6 +48,7 @@ impl<'a> Checker<'_, 'a> {
         (node, name): (&NodeElement<'a>, &str),
         capability: &EffectiveCapability<'_>,
         users: impl Iterator<Item = &'r RelationElement<'a>>,
+        copies: &NodeCopies<'_, 'a>,
     ) where
         'a: 'r,
     {
@@ -56,10 +58,11 @@ impl<'a> Checker<'_, 'a> {
             // Optional relations give way where there is no room.
             let is_certain = (self.presence.is_some() || self.is_unconditional(relation.id))
                 && AssignedCount::read(body).is_certain();
-            let source = self.number_with_copies(self.graph.node(relation.source));
+            let Some(said) = body.get("allocation") else { continue };
+            let source = self.number_with_copies(self.graph.node(relation.source), copies);
             let times = body.get("count").map_or(Some(1), requirement::count);
             let times = times.zip(source).and_then(|(times, source)| times.checked_mul(source));
-            for (key, amount) in body.get("allocation").into_iter().flat_map(Node::entries) {
+            for (key, amount) in said.entries() {
                 let Some(part) = key.text().and_then(|key| capability.properties.get(key)) else {
                     self.unknown_allocation(when, key, name, capability);
                     continue;
@@ -84,7 +87,7 @@ impl<'a> Checker<'_, 'a> {
                     Some(before) => amount.and_then(|amount| added(before, amount)),
                     None => None,
                 };
-                sum.1 = body.get("allocation").unwrap_or(body);
+                sum.1 = said;
             }
         }
         for (property, (sum, at)) in allocated {
@@ -128,17 +131,21 @@ impl<'a> Checker<'_, 'a> {
 
     /// How many nodes have the relations of a template: its own, and those of its copies that are
     /// there for certain and have no requirements of their own.
-    fn number_with_copies(&self, source: &NodeElement<'a>) -> Option<u64> {
-        let has_them = |node: &&NodeElement<'a>| {
-            let is_there = || match self.presence.is_some() {
-                true => self.counts(node.id),
-                false => self.is_unconditional(node.id),
+    fn number_with_copies(
+        &self,
+        source: &NodeElement<'a>,
+        copies: &NodeCopies<'_, 'a>,
+    ) -> Option<u64> {
+        let has_them = |copy: &&NodeElement<'a>| {
+            let is_there = match self.presence.is_some() {
+                true => self.counts(copy.id),
+                false => self.is_unconditional(copy.id),
             };
-            node.id == source.id
-                || self.graph.holder(node, "requirements").id == source.id && is_there()
+            is_there && self.graph.holder(copy, "requirements").id == source.id
         };
-        let all = self.graph.nodes.iter().filter(has_them);
-        all.map(|node| self.number_of(node)).try_fold(0_u64, |all, one| all.checked_add(one?))
+        let copies = copies.get(&source.id).into_iter().flatten().copied().filter(has_them);
+        let mut all = std::iter::once(source).chain(copies);
+        all.try_fold(0_u64, |all, node| all.checked_add(self.number_of(node)?))
     }
 
     fn unknown_allocation(

@@ -17,8 +17,8 @@ use crate::tosca::v2_0;
 use crate::variability::expression::Evaluator;
 use crate::variability::function::scope::Functions;
 use crate::variability::graph::{
-    ArtifactElement, ElementId, Graph, NodeElement, PropertyElement, RelationElement, RelationId,
-    Target,
+    ArtifactElement, ElementId, Graph, NodeCopies, NodeElement, PropertyElement, RelationElement,
+    RelationId, Target,
 };
 use crate::variability::presence::Presence;
 use crate::variability::template::{
@@ -65,15 +65,11 @@ pub(crate) fn emit<'a>(
         presence: Some(presence),
         opening: Opening::default(),
         evaluator,
+        copies: functions.as_ref().map_or_else(NodeCopies::default, |_| graph.copies()),
         functions,
         technologies,
         site: OutputSite::Elsewhere,
         sharing: Vec::new(),
-        copies: graph
-            .nodes
-            .iter()
-            .filter(|node| presence.is(node.id) && graph.copied(node).is_some())
-            .collect(),
         workflow_inputs: Vec::new(),
         verbatim,
         by_position,
@@ -114,8 +110,8 @@ struct Emitter<'m, 'e, 'f, 'a> {
     /// Other elements that take what is written there: nodes that copy it, or relations of one
     /// relationship template.
     sharing: Vec<ElementId>,
-    /// The present nodes that copy others.
-    copies: Vec<&'e NodeElement<'a>>,
+    /// The nodes that copy others, if functions are replaced by their values.
+    copies: NodeCopies<'e, 'a>,
     /// The inputs of the workflow that is being written, which count before those of the topology.
     workflow_inputs: Vec<&'a str>,
     /// Whether present elements are written without changes, because the template has no
@@ -542,8 +538,11 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
 
     /// The present nodes that copy a keyname of a node.
     fn takers(&self, node: &NodeElement<'a>, keyname: &str) -> Vec<ElementId> {
-        let copies = self.copies.iter().filter(|other| other.id != node.id);
-        let takes = |other: &&&NodeElement<'a>| self.graph.holder(other, keyname).id == node.id;
+        let copies = self.copies.get(&node.id).into_iter().flatten();
+        let takes = |other: &&&NodeElement<'a>| {
+            let is_there = self.presence.is_none_or(|presence| presence.is(other.id));
+            is_there && self.graph.holder(other, keyname).id == node.id
+        };
         copies.filter(takes).map(|other| other.id).collect()
     }
 

@@ -10,7 +10,7 @@
 use super::{BYTES, Emitter, OutputSite, written};
 use crate::diagnostic::Diagnostics;
 use crate::variability::expression::Evaluator;
-use crate::variability::graph::{ElementId, PropertyElement};
+use crate::variability::graph::{ElementId, NodeCopies, PropertyElement};
 use crate::variability::inputs::InputId;
 use cuvee_sat::formula::{Arena, Formula};
 use cuvee_text::value::Value;
@@ -99,7 +99,7 @@ pub(crate) fn emit_open<'a>(
         graph,
         presence: None,
         sharing: Vec::new(),
-        copies: Vec::new(),
+        copies: NodeCopies::default(),
         workflow_inputs: Vec::new(),
         opening: Opening { known, imports_vary, ..Opening::default() },
         evaluator: &mut evaluator,

@@ -18,6 +18,9 @@ pub(crate) enum LookupStep {
     In(ElementId, ElementKind),
 }
 
+/// Node templates by the one that they copy.
+pub(crate) type NodeCopies<'g, 'a> = FxHashMap<ElementId, Vec<&'g NodeElement<'a>>>;
+
 /// Elements by container, kind and name: the first element of the name, and another one if there is
 /// any.
 pub(super) type NamesByContainer<'a> =
@@ -43,6 +46,17 @@ impl<'a> Graph<'a> {
     pub(crate) fn copied(&self, node: &NodeElement<'_>) -> Option<&NodeElement<'a>> {
         let name = node.template.declared.value.get("copy")?.text()?;
         self.node_named(name).filter(|copied| copied.id != node.id)
+    }
+
+    /// The node templates that copy each node template.
+    pub(crate) fn copies(&self) -> NodeCopies<'_, 'a> {
+        let mut copies = NodeCopies::default();
+        for node in &self.nodes {
+            if let Some(copied) = self.copied(node) {
+                copies.entry(copied.id).or_default().push(node);
+            }
+        }
+        copies
     }
 
     /// The node template that has a keyname of a node template: in TOSCA 2.0 the one that it copies,

@@ -15,5 +15,5 @@ pub(crate) use element::{
     NodeId, PolicyElement, PropertyElement, RelationElement, RelationId, Requires, Target,
     TechnologyElement, identifier,
 };
-pub(crate) use lookup::LookupStep;
+pub(crate) use lookup::{LookupStep, NodeCopies};
 pub(crate) use references::Reference;
