@@ -145,8 +145,10 @@ impl<'c> Checker<'c, '_> {
                         );
                     }
                 }
-                let when = [when, &also.borrow()[..]].concat();
-                self.report_values(&when, found)
+                match &also.borrow()[..] {
+                    [] => self.report_values(when, found),
+                    also => self.report_values(&[when, also].concat(), found),
+                }
             }
             PropertyValue::Expression(expression) => {
                 // The value of an expression is only known within a variant.

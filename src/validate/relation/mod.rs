@@ -100,9 +100,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             {
                 self.relationship_values(relation, *kind, &of_type, templates);
             }
-            for (kind, of_kind) in &relationships {
-                let when = [&*when, of_kind].concat();
-                self.without_values(relation, Typed { id: relation.id, kind: *kind, when: &when });
+            if v2_0::is_of(relation.requirement.declared.value.document()) {
+                for (kind, of_kind) in &relationships {
+                    let when = [&*when, of_kind].concat();
+                    let of = Typed { id: relation.id, kind: *kind, when: &when };
+                    self.without_values(relation, of);
+                }
             }
             self.assignment(AssignmentCase {
                 relation,

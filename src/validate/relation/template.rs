@@ -8,7 +8,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::shape::RELATIONSHIP;
 use crate::tosca::value::{PropertyDefinition, check_assignment};
-use crate::tosca::{Family, TypeId, v2_0};
+use crate::tosca::{Family, TypeId};
 use crate::variability::graph::{ElementId, Graph, RelationElement};
 use crate::variability::template::{Property, PropertyValue, RelationshipTemplate, shape};
 use rustc_hash::FxHashMap;
@@ -181,7 +181,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn without_values(&self, relation: &RelationElement<'a>, of: Typed<'_>) {
         let body = relation.requirement.declared.value;
         let is_there = AssignedCount::read(body).max != Some(0);
-        if relation.relationship.is_none() && is_there && v2_0::is_of(body.document()) {
+        if relation.relationship.is_none() && is_there {
             let refined = self.refined_properties(relation).into_iter();
             let given = refined.filter(|it| it.value.or(it.default).is_some());
             let given: Vec<_> = given.map(|definition| definition.named.name).collect();
