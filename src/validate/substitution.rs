@@ -15,6 +15,7 @@ use crate::tosca::value::{PropertyDefinition, check_assignments, check_value};
 use crate::tosca::{EffectiveType, Family, Named, RequirementDefinition, TypeId, TypeRef, v2_0};
 use crate::variability::graph::{ElementId, NodeElement, Target};
 use cuvee_text::yaml::{Node, NodeKind};
+use rustc_hash::FxHashSet;
 
 impl<'c, 'a> Checker<'c, 'a> {
     /// Checks the substitution mapping, if there is one.
@@ -552,13 +553,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn unmapped_inputs(&self, substitution: &Substitution<'a>, kind: TypeId) {
         let named = substitution.properties.iter().filter_map(|mapping| mapping.path().first());
         let of_parts = substitution.part_properties.iter().map(|mapping| &mapping.to);
-        let mapped: Vec<_> = named.chain(of_parts).filter_map(|name| name.text()).collect();
+        let mapped: FxHashSet<_> = named.chain(of_parts).filter_map(|name| name.text()).collect();
         let properties = &self.types.effective(kind).properties;
         for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
             let declared = &input.parameter.declared;
             let definition = declared.parameter_definition(&mut Diagnostics::default());
             let is_mapped =
-                mapped.contains(&declared.name) || properties.contains_key(declared.name);
+                mapped.contains(declared.name) || properties.contains_key(declared.name);
             if is_mapped || !definition.needs_value() {
                 continue;
             }
