@@ -306,8 +306,10 @@ fn numbers_of(
             .map(|&(_, value)| value.clone());
         let example = || {
             let example = line.example(low, high);
-            let mut others = line.tried(low, high).filter(|_| is_mixed && !is_valid(&example));
-            others.find(is_valid).unwrap_or(example)
+            match is_mixed && !is_valid(&example) {
+                true => line.tried(low, high).find(is_valid).unwrap_or(example),
+                false => example,
+            }
         };
         let value = used.unwrap_or_else(|| Value::Number(example()));
         let place = RegionPlace {
