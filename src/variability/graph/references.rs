@@ -46,10 +46,9 @@ pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
     let inputs = InputReferences::of(graph);
     Finder { graph, inputs, from: None, own_inputs: None, found: &mut found, diagnostics }.all();
     for reference in &found {
-        let part = |id: ElementId| (graph.element(id).kind, graph.element(id).slot as usize);
-        let from = reference.from.map(part);
-        let targets: Vec<_> = reference.targets.iter().map(|&id| (id, part(id))).collect();
-        for (target, (kind, slot)) in targets {
+        let from = reference.from.map(|from| place(graph, from));
+        for &target in &reference.targets {
+            let (kind, slot) = place(graph, target);
             match from {
                 Some((ElementKind::Property, from)) => {
                     push_new(&mut graph.properties[from].consumed, target);
@@ -69,6 +68,12 @@ pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
         }
     }
     graph.references = found;
+}
+
+/// The kind of an element, and its position among those of its kind.
+fn place(graph: &Graph<'_>, id: ElementId) -> (ElementKind, usize) {
+    let element = graph.element(id);
+    (element.kind, element.slot as usize)
 }
 
 /// Adds an id unless it is the last one. References are found element by element, so this avoids
