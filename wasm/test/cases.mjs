@@ -99,7 +99,8 @@ for (const one of directories.map(caseOf).filter(({ name }) => name.includes("/w
 }
 
 const examples = readdirSync("examples", { withFileTypes: true }).map((entry) => (entry.isDirectory() ? templateIn(join("examples", entry.name)) : join("examples", entry.name)));
-for (const template of examples.filter((path) => /\.(yaml|tosca)$/.test(path ?? ""))) {
+// Definitions of TOSCA 1.0 are left to the command.
+for (const template of examples.filter((path) => path?.endsWith(".yaml"))) {
   const one = { name: template, template, roots: [dirname(template)] };
   const json = ["--format", "json"];
   const { output } = await run(["matrix", template, ...json]);

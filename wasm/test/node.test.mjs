@@ -52,6 +52,13 @@ test("throws what is wrong with a choice", () => {
   wrong(() => open({ "t.yaml": new Uint8Array([0xff, 0xfe, 0xfd]) }, "t.yaml").resolve(), "syntax", /t\.yaml/);
 });
 
+test("leaves definitions of TOSCA 1.0 to the command", () => {
+  const definitions = '<Definitions xmlns="http://docs.oasis-open.org/tosca/ns/2011/12" id="kiosk" targetNamespace="urn:kiosk"/>';
+  const { valid, diagnostics } = open({ "kiosk.tosca": definitions }, "kiosk.tosca").validate();
+  assert.deepEqual([valid, diagnostics.map((it) => it.code)], [false, ["unsupported-version"]]);
+  assert.match(diagnostics[0].help, /`cuvee validate` reads it/);
+});
+
 test("rejects wrong arguments", () => {
   const wrong = (ask, message) => assert.throws(ask, (error) => error instanceof TypeError && message.test(error.message));
   wrong(() => open({ "t.yaml": 3 }, "t.yaml"), /`t.yaml` has to be a string/);
