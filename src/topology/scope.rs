@@ -9,7 +9,7 @@ use crate::tosca::evaluate::{FunctionScope, ScopeInput, ScopeValue};
 use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
 use crate::tosca::types::schemas::{Schemas, units};
-use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize};
+use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize, default_of_part};
 use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -131,6 +131,10 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
 
     fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType> {
         TextType::of_part(schema, path, &Schemas::new(self.types))
+    }
+
+    fn default_of(&self, schema: &Schema<'_>, path: &[String]) -> Option<Value> {
+        default_of_part(schema, path, &Schemas::new(self.types))
     }
 
     fn requirement(&self, relation: TopologyElement) -> (&'t str, Option<&'t str>) {

@@ -78,7 +78,7 @@ struct Reached<'e, E> {
 }
 
 /// The names of steps.
-fn names(steps: &[ValueStep<'_>]) -> Vec<String> {
+pub(super) fn names(steps: &[ValueStep<'_>]) -> Vec<String> {
     steps.iter().map(|step| step.name().into_owned()).collect()
 }
 

@@ -5,6 +5,7 @@
 
 mod graph;
 
+use graph::names;
 pub(crate) use graph::{FilterSite, FilteredRelation, left};
 
 use super::family::Family;
@@ -82,6 +83,9 @@ pub(crate) trait FunctionScope<'e> {
     /// What the type of a part of values makes of texts.
     fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType>;
 
+    /// What a data type gives a part of values that nothing assigns.
+    fn default_of(&self, schema: &Schema<'_>, path: &[String]) -> Option<Value>;
+
     /// The requirement of a relation, and the name or type of the capability, if it is written.
     fn requirement(&self, relation: Self::Element) -> (&'e str, Option<&'e str>);
 
@@ -119,6 +123,7 @@ pub(crate) trait FunctionScope<'e> {
 }
 
 /// A value of an element.
+#[derive(Clone)]
 pub(crate) enum ScopeValue<'e> {
     /// A value as it is written, with functions unevaluated.
     Written(Node<'e>),
@@ -580,7 +585,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             ScopeValue::Written(node) => self.part(node, path, site),
             ScopeValue::Known(value) => {
                 let part = self.part_of_value(value, path)?;
-                Ok(Some(part.filter(|part| function_in(part).is_none())))
+                Ok(part.map(|part| Some(part).filter(|part| function_in(part).is_none())))
             }
             ScopeValue::Open => Ok(Some(None)),
         }
@@ -713,12 +718,35 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     fn own(&mut self, owner: Representation<S::Element>, path: &[ValueStep<'_>]) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.name();
-        if let Some(assigned) = self.scope.property(owner.element, &name) {
-            return self.within(assigned, rest, Some(owner));
-        }
         let effective = self.effective(owner.element);
         let defined = effective.and_then(|effective| effective.properties.get(&*name));
-        self.of_definition(defined.map(|part| &part.definition), rest, owner)
+        let definition = defined.map(|part| &part.definition);
+        match self.scope.property(owner.element, &name) {
+            Some(assigned) => self.of_assigned(assigned, definition, rest, owner),
+            None => self.of_definition(definition, rest, owner),
+        }
+    }
+
+    /// A part of an assigned value, else the default that its data type gives it.
+    fn of_assigned(
+        &mut self,
+        assigned: ScopeValue<'e>,
+        definition: Option<&PropertyDefinition<'e>>,
+        path: &[ValueStep<'_>],
+        owner: Representation<S::Element>,
+    ) -> PathLookup {
+        let (mut held, mut start) = (assigned, 0);
+        loop {
+            let found = self.within(held.clone(), &path[start..], Some(owner))?;
+            let (None, Some(definition)) = (&found, definition) else { return Ok(found) };
+            let mut missing = start + 1;
+            while self.within(held.clone(), &path[start..missing], Some(owner))?.is_some() {
+                missing += 1;
+            }
+            let default = self.scope.default_of(&definition.schema, &names(&path[..missing]));
+            let Some(default) = default else { return Ok(None) };
+            (held, start) = (ScopeValue::Known(default), missing);
+        }
     }
 
     fn of_definition(
@@ -728,7 +756,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         owner: Representation<S::Element>,
     ) -> PathLookup {
         match definition.and_then(|definition| definition.value.or(definition.default)) {
-            Some(value) => self.part(value, path, Some(owner)),
+            Some(value) => self.of_assigned(ScopeValue::Written(value), definition, path, owner),
             None => Ok(None),
         }
     }
@@ -742,11 +770,11 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     ) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.name();
-        if let Some(assigned) = self.scope.capability_property(node.element, capability, &name) {
-            return self.within(assigned, rest, Some(node));
-        }
         let defined = self.capability_property(node.element, capability, &name);
-        self.of_definition(defined, rest, node)
+        match self.scope.capability_property(node.element, capability, &name) {
+            Some(assigned) => self.of_assigned(assigned, defined, rest, node),
+            None => self.of_definition(defined, rest, node),
+        }
     }
 
     /// The definition of a property of a node's capability.

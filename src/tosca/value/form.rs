@@ -8,7 +8,7 @@ use super::validation::{UnitSize, amount};
 use super::version::Version;
 use super::{DataTypes, Primitive, Schema};
 use crate::tosca::v2_0::function::FormOfText;
-use cuvee_text::value::Number;
+use cuvee_text::value::{Number, Value};
 use std::cmp::Ordering;
 
 /// What the type of values, or of the entries of lists and maps, makes of texts.
@@ -32,10 +32,7 @@ impl TextType {
         types: &'t dyn DataTypes<'a>,
     ) -> Option<Self> {
         let checker = ValueChecker::new(types);
-        let mut kind = checker.kind(schema);
-        for step in path {
-            kind = checker.kind(kind.part(step)?);
-        }
+        let mut kind = checker.part(schema, path)?;
         for _ in 0..DEPTH {
             match kind.base {
                 Some(Primitive::List | Primitive::Map) => kind = checker.kind(kind.entry_schema()?),
@@ -58,6 +55,28 @@ impl TextType {
             }
             _ => None,
         }
+    }
+}
+
+/// What a data type gives a part of values of a schema that nothing assigns.
+pub(crate) fn default_of_part<'t, 'a>(
+    schema: &'t Schema<'t>,
+    path: &[String],
+    types: &'t dyn DataTypes<'a>,
+) -> Option<Value> {
+    let (name, outer) = path.split_last()?;
+    let definition = ValueChecker::new(types).part(schema, outer)?.property(name)?;
+    Some(definition.value.or(definition.default)?.to_value())
+}
+
+impl<'t> ValueChecker<'t, '_> {
+    /// The schema and type of a part of values.
+    fn part(&self, schema: &'t Schema<'t>, path: &[String]) -> Option<TypedSchema<'t>> {
+        let mut kind = self.kind(schema);
+        for step in path {
+            kind = self.kind(kind.part(step)?);
+        }
+        Some(kind)
     }
 }
 

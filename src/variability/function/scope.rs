@@ -5,7 +5,7 @@ use crate::tosca::evaluate::{FunctionEvaluator, FunctionScope, ScopeInput, Scope
 use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
 use crate::tosca::types::schemas::{Schemas, units};
-use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize};
+use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize, default_of_part};
 use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
@@ -210,6 +210,10 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
 
     fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType> {
         TextType::of_part(schema, path, self.schemas.get_or_init(|| Schemas::new(self.types)))
+    }
+
+    fn default_of(&self, schema: &Schema<'_>, path: &[String]) -> Option<Value> {
+        default_of_part(schema, path, self.schemas.get_or_init(|| Schemas::new(self.types)))
     }
 
     fn requirement(&self, relation: ElementId) -> (&'e str, Option<&'e str>) {
