@@ -5,10 +5,13 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::CAPABILITY_ASSIGNMENT;
 use crate::tosca::types::schemas::definitions;
-use crate::tosca::value::{PropertyDefinition, check_assignments, check_rules};
+use crate::tosca::value::{
+    PropertyDefinition, PropertyOwner, check_assignments_asking, check_rules,
+};
 use crate::tosca::{Directive, EffectiveCapability, Family};
 use crate::variability::graph::{ElementId, NodeElement};
 use cuvee_text::yaml::{Node, NodeKind};
+use std::cell::RefCell;
 
 impl<'a> Checker<'_, 'a> {
     /// Checks the values that a node assigns to the capabilities of one of its types, and that each
@@ -35,6 +38,24 @@ impl<'a> Checker<'_, 'a> {
         }
         for (name, part) in defined.iter() {
             self.capability_properties(of, node, name, &part.definition);
+        }
+    }
+
+    /// The value that is assigned to a property of a capability of a node; `Err` if that depends on
+    /// the variant.
+    pub(super) fn assigned_to_capability(
+        &self,
+        node: &NodeElement<'a>,
+        capability: &str,
+        name: &str,
+    ) -> Result<Option<Node<'a>>, ()> {
+        let all =
+            self.graph.holder(node, "capabilities").template.declared.value.get("capabilities");
+        let own = all.and_then(|all| all.get(capability)?.get("properties"));
+        // A list has alternatives.
+        match own.filter(|own| own.kind() == NodeKind::Sequence) {
+            Some(_) => Err(()),
+            None => Ok(own.and_then(|own| own.get(name))),
         }
     }
 
@@ -106,10 +127,17 @@ impl<'a> Checker<'_, 'a> {
         let key = |own: Node<'a>| own.span();
         let at = own.filter(|own| !own.is_null()).map_or(self.graph.element(of.id).span, key);
         let values = own.and_then(|own| own.get("properties"));
-        self.report_values(
-            of.when,
-            check_assignments(values, &definitions, &owner, at, &self.schemas, defined.is_open),
-        );
+        let also = RefCell::new(Vec::new());
+        let ask = |function: &str, path: Option<Node<'_>>| {
+            let (known, when) = self.known((of.id, of.kind), function, path?)?;
+            also.borrow_mut().extend(when);
+            Some(known)
+        };
+        let is_open = defined.is_open;
+        let checked = PropertyOwner { what: &owner, at: Some(at), section: "3.6.11", is_open };
+        let found =
+            check_assignments_asking(values, &definitions, checked, &self.schemas, Some(&ask));
+        self.report_values(&[of.when, &also.take()].concat(), found);
         if let Some(kind) = self.defined(Family::Capability, defined.kind) {
             let rules = &self.schemas.of(kind).rules;
             let wrong = check_rules(values, &definitions, rules, &owner, at);

@@ -9,8 +9,7 @@ use crate::tosca::filter::{FilterSubject, FilterVerdict, FilteredProperty, NodeF
 use crate::tosca::v2_0::function::FormedValue;
 use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, TextType};
 use crate::variability::graph::{ElementId, NodeElement};
-use crate::variability::template::PropertyValue;
-use cuvee_text::yaml::{Node, NodeKind};
+use cuvee_text::yaml::Node;
 use std::cell::RefCell;
 
 /// A node template that the expressions of a filter ask for its values.
@@ -78,28 +77,9 @@ impl<'c> JudgedNode<'_, 'c, '_> {
 
     /// The value that is assigned to a property of the node; `Err` if that depends on the variant.
     fn assigned(&self, name: &str) -> Result<Option<Node<'_>>, ()> {
-        let graph = self.checker.graph;
-        let is_named = |&&id: &&ElementId| graph.element(id).name == name;
-        let all: Vec<_> =
-            self.holder("properties").properties.iter().filter(is_named).copied().collect();
-        let counting: Vec<_> = self.checker.counting(&all).collect();
-        let [id] = *counting else { return if all.is_empty() { Ok(None) } else { Err(()) } };
-        self.read.borrow_mut().push(id);
-        match graph.properties[graph.element(id).slot as usize].property.value {
-            PropertyValue::Value(value) => Ok(Some(value)),
-            PropertyValue::Expression(_) => Err(()),
-        }
-    }
-
-    /// The same of a property of a capability.
-    fn assigned_to(&self, capability: &str, name: &str) -> Result<Option<Node<'_>>, ()> {
-        let all = self.holder("capabilities").template.declared.value.get("capabilities");
-        let own = all.and_then(|all| all.get(capability)?.get("properties"));
-        // A list has alternatives.
-        match own.filter(|own| own.kind() == NodeKind::Sequence) {
-            Some(_) => Err(()),
-            None => Ok(own.and_then(|own| own.get(name))),
-        }
+        let assigned = self.checker.assigned_once(&self.holder("properties").properties, name)?;
+        self.read.borrow_mut().extend(assigned.map(|(id, _)| id));
+        Ok(assigned.map(|(_, value)| value))
     }
 }
 
@@ -132,7 +112,8 @@ impl<'c> FilterSubject<'c> for JudgedNode<'_, 'c, '_> {
                 let own = self.defined(capability);
                 let part = own.and_then(|own| own.properties.get(name));
                 let is_open = own.is_none_or(|own| own.is_open);
-                let assigned = self.assigned_to(capability, name);
+                let node = self.candidate.node;
+                let assigned = self.checker.assigned_to_capability(node, capability, name);
                 found(part.map(|part| &part.definition), assigned, is_open)
             }
         }

@@ -2,6 +2,7 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
+use super::function::taken;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::TypeId;
 use crate::tosca::v2_0::function::{FormedValue, PlainText, constant};
@@ -11,7 +12,7 @@ use crate::tosca::value::{
 };
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeId};
-use crate::variability::template::PropertyValue;
+use crate::variability::template::{Property, PropertyValue};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Limits, Node};
@@ -129,7 +130,7 @@ impl<'c> Checker<'c, '_> {
             PropertyValue::Value(value) => {
                 let also = RefCell::new(Vec::new());
                 let ask = |function: &str, path: Option<Node<'_>>| {
-                    let known = self.own_value((id, definitions), function, path?)?;
+                    let known = self.known((element.container?, kind), function, path?)?;
                     also.borrow_mut().extend(known.1);
                     Some(known.0)
                 };
@@ -166,28 +167,57 @@ impl<'c> Checker<'c, '_> {
         }
     }
 
-    /// The value that a node has of a property beside another one, where it is the same in all
-    /// variants that have it, and the elements without which it is another one.
-    fn own_value(
+    /// What a validation of a property of this owner asks for: the value of a property of the node or
+    /// relationship that is `SELF` there, where it is the same in all variants that have it, and the
+    /// elements without which it is another one.
+    pub(super) fn known(
         &self,
-        (id, definitions): (ElementId, &[&PropertyDefinition<'c>]),
+        (owner, kind): (ElementId, TypeId),
         function: &str,
         path: Node<'_>,
     ) -> Option<(FormedValue<TextType>, Vec<ElementId>)> {
-        let owner = self.graph.element(self.graph.element(id).container?);
-        let mut steps = path.items();
-        let (own, name, None) = (steps.next()?, steps.next()?.as_str()?, steps.next()) else {
-            return None;
+        let steps: Option<Vec<_>> = path.items().map(|step| step.as_str()).collect();
+        let ("get_property", ["SELF", way @ .., name]) = (function, &*steps?) else { return None };
+        let element = self.graph.element(owner);
+        let types = self.types.effective(kind);
+        let (value, when, part) = match (element.kind, way) {
+            (ElementKind::Node, []) => {
+                let found = self.needed(NodeId(element.slot), name)?;
+                (found.value, found.when, types.properties.get(*name)?)
+            }
+            (ElementKind::Node, ["CAPABILITY", capability]) => {
+                let part = types.capabilities.get(*capability)?.definition.properties.get(*name)?;
+                let node = self.graph.node(NodeId(element.slot));
+                let assigned = self.assigned_to_capability(node, capability, name).ok()?;
+                (assigned.or_else(|| taken(&part.definition))?, vec![owner], part)
+            }
+            (ElementKind::Relation, []) => {
+                let relation = &self.graph.relations[element.slot as usize];
+                let (id, value) = self.assigned_once(&relation.properties, name).ok()??;
+                (value, vec![owner, id], types.properties.get(*name)?)
+            }
+            _ => return None,
         };
-        let is_own = function == "get_property" && own.as_str() == Some("SELF");
-        if !is_own || owner.kind != ElementKind::Node {
-            return None;
+        let value = constant(value, &PlainText).ok()??;
+        Some(((value, TextType::of_part(&part.definition.schema, &[], &self.schemas)), when))
+    }
+
+    /// The only value that is assigned to a property, and its element; `Err` if that depends on the
+    /// variant.
+    pub(super) fn assigned_once(
+        &self,
+        properties: &[ElementId],
+        name: &str,
+    ) -> Result<Option<(ElementId, Node<'c>)>, ()> {
+        let mut all = self.counting(properties).filter(|id| self.graph.element(*id).name == name);
+        let (id, others) = (all.next(), all.next());
+        match id.map(|id| self.graph.properties[self.graph.element(id).slot as usize].property) {
+            None => Ok(None),
+            Some(Property { value: PropertyValue::Value(value), .. }) if others.is_none() => {
+                Ok(id.map(|id| (id, *value)))
+            }
+            Some(_) => Err(()),
         }
-        let found = self.needed(NodeId(owner.slot), name)?;
-        let value = constant(found.value, &PlainText).ok()??;
-        let definition = definitions.iter().find(|definition| definition.named.name == name)?;
-        let form = TextType::of_part(&definition.schema, &[], &self.schemas);
-        Some(((value, form), found.when))
     }
 
     /// Checks a computed value as if it were written at the place of its expression.

@@ -42,15 +42,15 @@ pub(super) struct TypedSchema<'t> {
 
 /// The owner of checked properties.
 #[derive(Clone, Copy)]
-pub(super) struct PropertyOwner<'o> {
+pub(crate) struct PropertyOwner<'o> {
     /// The name of the owner in messages.
-    pub(super) what: &'o str,
+    pub(crate) what: &'o str,
     /// The place of the owner, where missing properties are reported.
-    pub(super) at: Option<Span>,
+    pub(crate) at: Option<Span>,
     /// The section to cite for properties that are not allowed.
-    pub(super) section: &'static str,
+    pub(crate) section: &'static str,
     /// Whether the owner may have properties that are not known.
-    pub(super) is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 impl<'t> TypedSchema<'t> {

@@ -49,7 +49,7 @@ mod version;
 pub use crate::tosca::function::{function, function_not_map};
 pub use clause::{Clause, Operator};
 pub use datum::Datum;
-pub(crate) use form::TextType;
+pub(crate) use form::{TextType, default_of_part};
 pub(crate) use kinds::ValueKinds;
 pub use primitive::Primitive;
 pub(crate) use read::defines_parameter;
@@ -63,8 +63,8 @@ pub(crate) use validation::{UnitSize, in_base_unit, said_clauses};
 pub(crate) use version::{Version, is_version};
 
 use crate::diagnostic::{Cite, Code, Diagnostic};
-pub(crate) use check::concealed;
-use check::{PropertyOwner, ValueChecker, ValueQuery};
+pub(crate) use check::{PropertyOwner, concealed};
+use check::{ValueChecker, ValueQuery};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -260,8 +260,19 @@ pub fn check_assignments<'t, 'a>(
     types: &'t dyn DataTypes<'a>,
     is_open: bool,
 ) -> Findings<'t> {
-    let mut checker = ValueChecker::new(types);
     let owner = PropertyOwner { what: owner, at: Some(at), section: "3.6.11", is_open };
+    check_assignments_asking(values, definitions, owner, types, None)
+}
+
+/// As [`check_assignments`], with somebody who knows what validations ask for.
+pub(crate) fn check_assignments_asking<'t, 'a>(
+    values: Option<Node<'t>>,
+    definitions: &[&'t PropertyDefinition<'t>],
+    owner: PropertyOwner<'_>,
+    types: &'t dyn DataTypes<'a>,
+    ask: Option<ValueQuery<'t>>,
+) -> Findings<'t> {
+    let mut checker = ValueChecker { ask, ..ValueChecker::new(types) };
     checker.assignments(values.map(Datum::Node), definitions, owner);
     checker.findings
 }

@@ -1,4 +1,5 @@
-//! Finds properties of TOSCA 2.0 whose values need themselves, along paths that are constant.
+//! Finds properties of TOSCA 2.0 whose values need themselves, or items that lists lack, along paths
+//! that are constant.
 
 use super::super::checker::Checker;
 use super::definition::taken;
@@ -9,7 +10,6 @@ use crate::tosca::function::Function;
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::{Directive, Part, PropertyDefinition, v2_0};
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
-use crate::variability::template::PropertyValue;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::FxHashMap;
@@ -63,7 +63,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut edges: Vec<Vec<(usize, usize)>> = Vec::new();
         while let Some(next) = needed.all.get(edges.len()) {
             let mut read = Vec::new();
-            self.reads(next.node, next.value, &mut read);
+            self.reads(next, next.value, &mut read);
             edges.push(read.into_iter().map(|it| (needed.position(it), 0)).collect());
         }
         for circle in shortest_cycles(&edges) {
@@ -85,48 +85,39 @@ impl<'c, 'a> Checker<'c, 'a> {
         let body = node.template.declared.value;
         let is_one = !Directive::selects(body) && body.get("instance_count").is_none();
         let holder: &NodeElement<'a> = self.graph.holder(node, "properties");
-        let all = holder.properties.iter().filter(|it| self.graph.element(**it).name == name);
-        let all: Vec<_> = all.copied().filter(|id| self.counts(*id)).collect();
-        let (value, when) = match all[..] {
-            _ if !is_one => return None,
-            [] => {
+        let assigned = self.assigned_once(&holder.properties, name).ok().filter(|_| is_one)?;
+        let (value, when) = match assigned {
+            Some((property, value)) => (value, vec![node.id, property]),
+            None => {
                 let properties = &self.types.effective(self.only_type(node.id)?).properties;
                 (taken(&properties.get(name)?.definition)?, vec![node.id])
             }
-            [property] => {
-                let slot = self.graph.element(property).slot as usize;
-                let PropertyValue::Value(value) = self.graph.properties[slot].property.value else {
-                    return None;
-                };
-                (value, vec![node.id, property])
-            }
-            _ => return None,
         };
         v2_0::is_of(value.document()).then_some(CircleValue { node: id, value, when })
     }
 
-    /// Collects what a value of a node needs for certain.
-    fn reads(&self, id: NodeId, value: Node<'c>, read: &mut Vec<CircleValue<'c>>) {
-        if let Some((call, steps)) = path_call(value) {
+    /// Collects what a part of a value of a node needs for certain.
+    fn reads(&self, of: &CircleValue<'c>, part: Node<'c>, read: &mut Vec<CircleValue<'c>>) {
+        if let Some((call, steps)) = path_call(part) {
             let is_property = call.function == Function::GetProperty;
-            return read.extend(self.read_at(id, &steps).filter(|_| is_property));
+            return read.extend(self.read_at(of, &steps).filter(|_| is_property));
         }
-        let called = v2_0::called(value).map(|(name, _)| name);
+        let called = v2_0::called(part).map(|(name, _)| name);
         // Of these, one argument may decide.
         let is_strict = |name: &&str| !["and", "or"].contains(name);
         let is_needed = called.is_none_or(|name| {
             BuiltIn::named(name).is_some_and(|it| it.value.is_some()) && is_strict(&name)
         });
         if is_needed {
-            value.parts().for_each(|part| self.reads(id, part, read));
+            part.parts().for_each(|part| self.reads(of, part, read));
         }
     }
 
     /// The value that a path from a node leads to, if no variant changes the way.
-    fn read_at(&self, id: NodeId, steps: &[Node<'c>]) -> Option<CircleValue<'c>> {
+    fn read_at(&self, of: &CircleValue<'c>, steps: &[Node<'c>]) -> Option<CircleValue<'c>> {
         let (start, steps) = steps.split_first()?;
         let start = match start.as_str()? {
-            "SELF" => id,
+            "SELF" => of.node,
             name => NodeId(self.graph.element(self.graph.node_named(name)?.id).slot),
         };
         let kind = self.only_type(self.graph.node(start).id)?;
@@ -145,12 +136,26 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             found.value = match (found.value.kind(), step.scalar()) {
                 (NodeKind::Sequence, Some(Scalar::Int(index))) => {
-                    found.value.items().nth(usize::try_from(index).ok()?)?
+                    let item =
+                        usize::try_from(index).ok().and_then(|at| found.value.items().nth(at));
+                    if item.is_none() {
+                        self.no_item(of, &found, *step);
+                    }
+                    item?
                 }
                 (NodeKind::Mapping, _) => found.value.get(step.text()?)?,
                 _ => return None,
             };
         }
         Some(found)
+    }
+
+    /// Reports an index for which a list has no item.
+    fn no_item(&self, of: &CircleValue<'c>, list: &CircleValue<'c>, index: Node<'_>) {
+        let (length, text) = (list.value.items().len(), index.text().unwrap_or_default());
+        let message = format!("the list has no item {text}: it has {length}, counted from 0");
+        let error = Diagnostic::error(Code::InvalidFunction, message).at(index.span());
+        let error = error.section("4.4.2").label(list.value.span(), "the list is here");
+        self.report_when(&[&*of.when, &*list.when].concat(), &[], error);
     }
 }

@@ -342,6 +342,6 @@ const STEPS: [&str; 4] = ["RELATIONSHIP", "CAPABILITY", "SOURCE", "TARGET"];
 
 /// The value that a template takes from the definition of a property. Nobody takes the default of
 /// one that is not required (section 9.8).
-pub(super) fn taken<'d>(definition: &PropertyDefinition<'d>) -> Option<Node<'d>> {
+pub(in crate::validate) fn taken<'d>(definition: &PropertyDefinition<'d>) -> Option<Node<'d>> {
     definition.value.or(definition.default.filter(|_| definition.is_required()))
 }

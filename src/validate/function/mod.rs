@@ -26,6 +26,7 @@ use crate::variability::template::PropertyValue;
 use applied::JudgedExpression;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
+pub(super) use definition::taken;
 use kind::{Fit, KnownValue, ValueType};
 pub(super) use path::{PathStop, ReachedNode, ReachedRelationship};
 use rustc_hash::FxHashMap;
