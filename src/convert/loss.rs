@@ -91,6 +91,13 @@ impl Losses {
         self.entries.extend(others);
     }
 
+    /// Says what else follows from the last loss behind the first `count` ones.
+    pub(super) fn add_why(&mut self, count: usize, more: &str) {
+        if let Some(loss) = self.entries.get_mut(count..).and_then(<[Loss]>::last_mut) {
+            loss.why.push_str(&format!(", {more}"));
+        }
+    }
+
     /// Keeps only the losses for which `stays` is true.
     pub(super) fn retain(&mut self, stays: impl Fn(&Loss) -> bool) {
         self.retain_behind(0, stays);

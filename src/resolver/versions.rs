@@ -11,17 +11,18 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{self, Extension};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::load::{Extent, Loaded};
-use crate::tosca::types::Types;
 use crate::tosca::types::scope::Links;
+use crate::tosca::types::{Refusals, Types};
 use crate::tosca::v2_0;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
-use crate::variability::template::{NEWEST_VERSION, is_keyword, is_read_as_wrapped};
+use crate::variability::template::{NEWEST_VERSION, has_topology, is_keyword, is_read_as_wrapped};
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::{FileId, Span, normalize};
-use cuvee_text::yaml::Document;
+use cuvee_text::yaml::{Document, Node};
+use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
 /// The file of the types that are supplied.
@@ -79,7 +80,7 @@ impl Resolver {
 fn check(template: &Document, to: TargetVersion) -> Result<(), Diagnostic> {
     let root = template.root();
     let version = root.get("tosca_definitions_version");
-    let name = version.and_then(cuvee_text::yaml::Node::text).unwrap_or_default();
+    let name = version.and_then(Node::text).unwrap_or_default();
     let help = match to {
         TargetVersion::Two if v2_0::is_of(template) => "it is of TOSCA 2.0 already",
         TargetVersion::Simple if !v2_0::is_of(template) => {
@@ -179,6 +180,11 @@ impl<'l> VersionFiles<'l> {
     }
 
     fn converted(self, types: &Types<'l>, links: &Links) -> Conversion {
+        let refusals = match self.to {
+            TargetVersion::Two => types.refusals(),
+            TargetVersion::Simple => Refusals::default(),
+        };
+        let bringing = self.bringing(links);
         let gone: Vec<FileId> = match self.to {
             TargetVersion::Simple => {
                 let gone = self.documents.iter().skip(1).map(|(document, _)| *document);
@@ -207,7 +213,8 @@ impl<'l> VersionFiles<'l> {
                 let is_there = self.documents.iter().any(|(_, own)| own == named);
                 is_there.then(|| relative(path, named))
             };
-            let context = context(types, beside, &below_root, &leads);
+            let known = (types, &refusals, &bringing);
+            let context = context(known, beside, &below_root, &leads);
             let VersionedDocument { text, losses: found, needed: more } =
                 converted(document, self.to, &context);
             needed.extend(more.into_iter().filter(|it| !needed.contains(it)).collect::<Vec<_>>());
@@ -232,6 +239,36 @@ impl<'l> VersionFiles<'l> {
         Conversion { files, losses: losses.ordered(), format, meta }
     }
 
+    /// The imports that bring more than types, by their places.
+    fn bringing(&self, links: &Links) -> FxHashSet<Span> {
+        const SECTIONS: [&str; 7] = [
+            "inputs",
+            "outputs",
+            "node_templates",
+            "relationship_templates",
+            "groups",
+            "policies",
+            "workflows",
+        ];
+        let brings = |root: Node<'_>| {
+            let sections =
+                SECTIONS.into_iter().filter_map(|it| root.get("topology_template")?.get(it));
+            let is_empty = |it: Node<'_>| it.entries().len() == 0 && it.items().len() == 0;
+            has_topology(root) && sections.into_iter().any(|it| !is_empty(it))
+        };
+        let bringing: FxHashSet<_> = links.links.iter().map(|link| link.to).collect();
+        let bringing = bringing
+            .into_iter()
+            .filter(|file| self.loaded.whole(*file).is_ok_and(|document| brings(document.root())));
+        let bringing: FxHashSet<_> = bringing.collect();
+        links
+            .links
+            .iter()
+            .filter(|link| bringing.contains(&link.to))
+            .map(|link| link.span)
+            .collect()
+    }
+
     /// Where the supplied types go: beside the template, by a name that no other file has.
     fn supplied_path(&self) -> PathBuf {
         let template = self.documents.first().map(|(_, path)| path.as_path());
@@ -248,13 +285,15 @@ impl<'l> VersionFiles<'l> {
 }
 
 fn context<'t, 'l>(
-    types: &'t Types<'l>,
+    (types, refusals, bringing): (&'t Types<'l>, &'t Refusals, &'t FxHashSet<Span>),
     beside: Option<String>,
     below_root: &'t dyn Fn(&str) -> Option<String>,
     is_gone: &'t dyn Fn(&str) -> bool,
 ) -> VersionContext<'t, 'l> {
     VersionContext {
         types,
+        refusals,
+        bringing,
         is_word: is_keyword,
         is_wrapped: is_read_as_wrapped,
         extended: NEWEST_VERSION,

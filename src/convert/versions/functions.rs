@@ -4,7 +4,7 @@ use super::{Converter, TargetVersion, call, inline_list, list, map, paths, text}
 use crate::convert::loss::LossKind;
 use crate::tosca::function::function_not_map;
 use crate::tosca::v2_0;
-use crate::tosca::value::Schema;
+use crate::tosca::value::{Primitive, Schema};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 
 /// The functions of both versions whose arguments are values.
@@ -32,6 +32,7 @@ impl<'a> Converter<'_, 'a> {
                 let literal = || paths::literal(node);
                 Some(self.notation_to_2_0(node, schema).map_or_else(literal, text))
             }
+            NodeKind::Sequence if self.is_range(schema) => Some(self.range_to_2_0(node)),
             NodeKind::Sequence => {
                 let schema = schema.and_then(|schema| self.schema_of_part(schema, None));
                 let items =
@@ -45,10 +46,7 @@ impl<'a> Converter<'_, 'a> {
                     let entries = node.entries().map(|(key, value)| {
                         let name = key.as_str();
                         let schema = schema.and_then(|schema| self.schema_of_part(schema, name));
-                        let key = match name.filter(|name| name.starts_with('$')) {
-                            Some(name) => OutKey::Renamed(key, format!("${name}").into()),
-                            None => OutKey::Source(key),
-                        };
+                        let key = self.key_to_2_0(key);
                         Some((key, self.value_to_2_0(value, schema)?))
                     });
                     let entries = entries.collect::<Option<_>>()?;
@@ -56,6 +54,40 @@ impl<'a> Converter<'_, 'a> {
                 }
             },
         }
+    }
+
+    /// The key of a value, which is a string in version 2.0.
+    fn key_to_2_0(&mut self, key: Node<'a>) -> OutKey<'a> {
+        match (key.as_str(), key.text()) {
+            (Some(name), _) if name.starts_with('$') => {
+                OutKey::Renamed(key, format!("${name}").into())
+            }
+            (None, Some(name)) => {
+                let why = "the keys of maps of TOSCA 2.0 are strings";
+                self.report(LossKind::Lost, key, &format!("the type of the key `{name}`"), why);
+                OutKey::New(name.into())
+            }
+            _ => OutKey::Source(key),
+        }
+    }
+
+    fn is_range(&self, schema: Option<&Schema<'a>>) -> bool {
+        let kind = schema.and_then(|schema| self.primitive(schema.kind?));
+        kind == Some(Primitive::Range.name())
+    }
+
+    /// A range, of which version 2.0 wants numbers as bounds.
+    fn range_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
+        let items = node.items().map(|bound| match bound.as_str() {
+            Some("UNBOUNDED") => {
+                let why = "a `range` of TOSCA 2.0 has numbers as bounds: it gets the largest one";
+                self.report(LossKind::Lost, bound, "`UNBOUNDED`", why);
+                (Some(bound), Out::Value(i64::MAX.into()))
+            }
+            _ => (Some(bound), Out::Source(bound)),
+        });
+        let items = items.collect();
+        list(node, items)
     }
 
     /// Converts a call of version 1.3.

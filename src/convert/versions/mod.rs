@@ -10,6 +10,8 @@ mod functions;
 mod notation;
 mod parameters;
 mod paths;
+mod refused;
+mod renamed;
 mod supplied;
 mod to_1_3;
 mod to_2_0;
@@ -22,13 +24,15 @@ use super::loss::{Loss, LossKind, Losses};
 use super::patch::push_key;
 use crate::tosca::Family;
 use crate::tosca::PropertyDefinition;
-use crate::tosca::types::{EffectiveInterface, EffectiveType, OperationDefinition, TypeId, Types};
+use crate::tosca::types::{
+    EffectiveInterface, EffectiveType, OperationDefinition, Refusals, TypeId, Types,
+};
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent};
 use crate::tosca::value::Schema;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, Out, OutKey, parse, write_yaml};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::OnceLock;
@@ -49,6 +53,10 @@ pub(crate) enum TargetVersion {
 pub(crate) struct VersionContext<'t, 'a> {
     /// All types that the documents name.
     pub types: &'t Types<'a>,
+    /// What the other version does not allow in them.
+    pub refusals: &'t Refusals,
+    /// The imports of version 1.3 that bring more than types, by their places.
+    pub bringing: &'t FxHashSet<Span>,
     /// Whether a key is a word of an extension, which both versions share.
     pub is_word: fn(&str) -> bool,
     /// Whether a property is wrapped in a map that the extension defines.
@@ -139,6 +147,8 @@ struct Converter<'t, 'a> {
     users: OnceCell<FxHashMap<&'a str, Vec<paths::UsedRelationship<'a>>>>,
     /// The templates of the topology, by section.
     templates: OnceCell<FxHashMap<&'a str, NamedNodes<'a>>>,
+    /// The new names of types.
+    renamed: OnceCell<FxHashMap<TypeId, String>>,
     losses: Losses,
     needed: Vec<NeededType>,
 }
@@ -202,6 +212,16 @@ impl<'t, 'a> AssignedTo<'t, 'a> {
             }
             Self::Type(_) | Self::Workflow(_) => false,
         }
+    }
+
+    /// Whether a value has to be assigned.
+    fn needs(self, name: &str) -> bool {
+        let definition = match self {
+            Self::Type(of) => of.properties.get(name).map(|part| &part.definition),
+            Self::Interface(_) | Self::Operation(..) => self.input(name),
+            Self::Workflow(_) => None,
+        };
+        definition.is_some_and(PropertyDefinition::needs_value)
     }
 
     fn interface(self, name: &str) -> Option<Self> {
@@ -490,6 +510,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             assignment: None,
             users: OnceCell::new(),
             templates: OnceCell::new(),
+            renamed: OnceCell::new(),
             losses: Losses::default(),
             needed: Vec::new(),
         }
@@ -630,7 +651,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         let named = |family| self.declared_type(family, node.get("type")?);
         let id = match (entity.kind, self.scope) {
             (Kind::InterfaceAssignment, _) => return self.assigned?.interface(self.name),
-            (Kind::Activity, _) => return self.assigned,
+            (Kind::Activity | Kind::Parameter, _) => return self.assigned,
             (Kind::WorkflowCall, _) => {
                 let name = node.get("workflow")?.text()?;
                 return Some(AssignedTo::Workflow(self.template("workflows", name)?));
@@ -790,10 +811,18 @@ impl<'t, 'a> Converter<'t, 'a> {
                     // An output whose value is lost is so itself.
                     let is_output = in_place == Some("value") && value.get("value").is_some();
                     let made = made.filter(|made| !is_output || says_value(made));
-                    entries.extend(made.map(|made| (OutKey::Source(key), made)));
+                    entries.extend(made.map(|made| (self.key_of(key, entity), made)));
                 }
                 map(node, entries)
             }
+        }
+    }
+
+    /// The key of an element by its name in the other version.
+    fn key_of(&mut self, key: Node<'a>, entity: &ElementGrammar) -> OutKey<'a> {
+        match family_of(entity) {
+            [family] => self.key_of_type(key, *family),
+            _ => OutKey::Source(key),
         }
     }
 
@@ -877,12 +906,17 @@ impl<'t, 'a> Converter<'t, 'a> {
                         && value.kind() == NodeKind::Mapping
                         && (self.context.is_wrapped)(value);
                     let schema = self.assigned_schema(name);
+                    let known = self.losses.entries().len();
                     let made = self.below(name, |this| {
                         this.expecting(schema, |this| match is_wrapped {
                             true => this.wrapped(value),
                             false => this.value_or_loss(value),
                         })
                     });
+                    if made.is_none() && self.assigned.is_some_and(|it| it.needs(name)) {
+                        let more = format!("and the required `{name}` is missing now");
+                        self.losses.add_why(known, &more);
+                    }
                     entries.extend(made.map(|made| (OutKey::Source(key), made)));
                 }
                 map(node, entries)

@@ -2,12 +2,13 @@
 
 use super::{Converter, NeededType, TargetVersion, VersionContext, text, value_of};
 use crate::tosca::Family;
-use crate::tosca::types::{Types, profile};
+use crate::tosca::types::{Refusals, Types, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar};
 use crate::tosca::value::{Dimension, Primitive, units};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Document, Node, Out, OutKey, write_yaml};
+use rustc_hash::FxHashSet;
 use std::sync::{Arc, OnceLock};
 
 /// The metadata that only say which names the profile has for a type.
@@ -20,7 +21,7 @@ const DESCRIPTION: &str = "The types of TOSCA Simple Profile 1.3 that other file
 type TypesByName = Vec<(String, Value)>;
 
 /// The types of version 1.3.
-fn built_in() -> &'static Types<'static> {
+pub(super) fn built_in() -> &'static Types<'static> {
     static TYPES: OnceLock<Types<'static>> = OnceLock::new();
     TYPES.get_or_init(|| Types::of([profile::normative()]))
 }
@@ -85,7 +86,7 @@ pub(crate) fn is_supplied_file(document: &Document) -> bool {
 }
 
 /// Whether this is what is supplied for a type.
-fn is_definition(family: Family, name: &str, body: Node<'_>) -> bool {
+pub(super) fn is_definition(family: Family, name: &str, body: Node<'_>) -> bool {
     let Some((value, _)) = definition(family, name) else { return false };
     // What is read of version 2.0 has other keys than what is written.
     let types = Out::Map {
@@ -117,6 +118,8 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
     })?;
     let context = VersionContext {
         types: built_in(),
+        refusals: &Refusals::default(),
+        bringing: &FxHashSet::default(),
         is_word: |_| false,
         is_wrapped: |_| false,
         extended: "",

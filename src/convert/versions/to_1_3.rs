@@ -171,6 +171,7 @@ impl<'a> Converter<'_, 'a> {
             }
             (EntityKind::Attribute, "validation") => self.lose(entry),
             (_, "validation") => {
+                self.tell_replaced_validation(entry);
                 let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
                 let is_range = kind.and_then(Node::text) == Some("range");
                 if kind.is_some_and(|kind| self.is_gone_scalar(kind)) {
@@ -220,6 +221,7 @@ impl<'a> Converter<'_, 'a> {
                 self.inputs_to_1_3(made, entry);
             }
             (_, "node_filter" | "substitution_filter") => {
+                self.tell_replaced_filter(entry);
                 if let Some(filter) = self.filter_to_1_3(entity, made.node, value) {
                     made.put(key, name, commented(value, filter));
                 }
@@ -227,6 +229,7 @@ impl<'a> Converter<'_, 'a> {
             (_, "outputs")
                 if !matches!(entity.kind, EntityKind::ServiceTemplate | EntityKind::Workflow) =>
             {
+                self.tell_replaced_outputs(entry);
                 let outputs = self.outputs_to_1_3(value);
                 let is_empty = matches!(&outputs, Out::Map { entries, .. } if entries.is_empty());
                 if !is_empty {
@@ -324,6 +327,9 @@ impl<'a> Converter<'_, 'a> {
         if entity.kind == EntityKind::Step {
             self.supply_operation_host(made);
         }
+        if entity.kind == EntityKind::Artifact {
+            self.tell_inherited_of_artifact(made);
+        }
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);
         for (key, value) in kept {
@@ -340,7 +346,7 @@ impl<'a> Converter<'_, 'a> {
                 (Some(own), value)
                     if matches!(
                         &*name,
-                        "tosca_definitions_version" | "required" | "occurrences"
+                        "tosca_definitions_version" | "required" | "occurrences" | "relationship"
                     ) =>
                 {
                     *own = value;
@@ -395,6 +401,9 @@ impl<'a> Converter<'_, 'a> {
     /// The target of a requirement: of a template and an index, the template.
     fn target_to_1_3(&mut self, node: Node<'a>) -> Out<'a> {
         match node.items().next() {
+            None if node.text().is_some_and(|it| self.template("node_templates", it).is_none()) => {
+                self.type_name(&[Family::Node], node)
+            }
             Some(template) => {
                 let why = "targets of TOSCA 1.3 are templates, not one of their nodes";
                 self.report(LossKind::Lost, node, "the index of a target", why);
@@ -614,9 +623,12 @@ impl<'a> Converter<'_, 'a> {
         at: Node<'a>,
     ) -> Option<String> {
         let file = Some(at.document().file());
-        let is_defined =
-            families.iter().any(|family| self.context.types.find_in(file, *family, name).is_some());
-        if is_defined || !families.contains(&Family::Data) || profile::primitive(name).is_some() {
+        let mut known =
+            families.iter().filter_map(|family| self.context.types.find_in(file, *family, name));
+        if let Some(id) = known.next() {
+            return self.renamed(id, name);
+        }
+        if !families.contains(&Family::Data) || profile::primitive(name).is_some() {
             return None;
         }
         let (_, new) = PRIMITIVES.iter().find(|(own, _)| *own == name)?;

@@ -17,6 +17,7 @@ use crate::tosca::{Family, PLAIN_VERSION};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
 /// The type of artifacts that name none.
@@ -31,11 +32,11 @@ const RELATIONSHIP: &str = "tosca.relationships.Root";
 /// The directives of version 1.3 and of version 2.0.
 const DIRECTIVES: [(&str, &str); 2] = [("selectable", "select"), ("substitutable", "substitute")];
 
-impl<'a> Converter<'_, 'a> {
+impl<'t, 'a> Converter<'t, 'a> {
     /// Converts an entry of an element of version 1.3.
     pub(super) fn entry_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
         let SourceEntry { entity, key, name, value } = entry;
-        if self.rewritten_to_2_0(made, entry) {
+        if self.keeps_refused(made, entry) || self.rewritten_to_2_0(made, entry) {
             return;
         }
         if let Some(keyname) = entity.keyname_of_1_3(name) {
@@ -101,12 +102,19 @@ impl<'a> Converter<'_, 'a> {
         self.keep_because(made, entry, &why);
     }
 
+    /// Whether the keys of this schema are strings.
+    fn has_string_keys(&self, schema: Node<'a>) -> bool {
+        let kind =
+            if schema.kind() == NodeKind::Mapping { schema.get("type") } else { Some(schema) };
+        kind.and_then(|it| self.primitive(it)).is_none_or(|it| it == "string")
+    }
+
     /// Keeps what both versions have, and version 2.0 cannot say.
     fn keep_content(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
         self.keep_because(made, entry, "no expression of TOSCA 2.0 says the same");
     }
 
-    fn keep_because(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>, why: &str) {
+    pub(super) fn keep_because(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>, why: &str) {
         let SourceEntry { key, value, .. } = entry;
         let name = key.text().unwrap_or_default();
         self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), why);
@@ -148,6 +156,9 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             (_, "constraints") => self.constraints_to_2_0(made, entry),
+            (_, "key_schema") if !self.has_string_keys(value) => {
+                self.keep_because(made, entry, "the keys of maps of TOSCA 2.0 are strings");
+            }
             (_, "default" | "value") if self.is_unbounded(made.node, value) => {
                 self.keep_unbounded(made, entry);
             }
@@ -186,7 +197,7 @@ impl<'a> Converter<'_, 'a> {
             !is_attribute && !effective.properties.contains_key(key)
         };
         let why = "a capability of TOSCA 2.0 has what its type defines, and nothing else";
-        self.keep_some(made, entry, &is_added, why)
+        self.keep_some(made, entry, &|key, _| is_added(key.text()?).then_some(why))
     }
 
     /// Keeps interfaces that the type of a template does not have. Returns false where the type has
@@ -195,24 +206,41 @@ impl<'a> Converter<'_, 'a> {
         let Some(AssignedTo::Type(of)) = self.assigned else { return false };
         let is_added = |key: &str| !of.is_open && !of.interfaces.contains_key(key);
         let why = "a template of TOSCA 2.0 has the interfaces of its type, and no others";
-        self.keep_some(made, entry, &is_added, why)
+        self.keep_some(made, entry, &|key, _| is_added(key.text()?).then_some(why))
     }
 
-    /// Keeps the parts of an entry that are added to what there is. Returns false where there are
-    /// none.
-    fn keep_some(
+    /// Keeps artifacts that take their file from a definition in another file, where its name means
+    /// something else. Returns false where there are none.
+    fn artifacts_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
+        let takes_file = |this: &Self, name: &str, artifact: Node<'a>| {
+            let is_without = artifact.kind() == NodeKind::Mapping && artifact.get("file").is_none();
+            let file = this.inherited_artifact(artifact, name, |it| it.file);
+            is_without && file.is_some_and(|it| !std::ptr::eq(it.document(), artifact.document()))
+        };
+        let why =
+            "an artifact of TOSCA 2.0 has to have a file, and this one is that of another type";
+        let taking = entry.value.entries().filter(|(key, artifact)| {
+            key.text().is_some_and(|name| takes_file(self, name, *artifact))
+        });
+        let taking: FxHashSet<_> = taking.filter_map(|(key, _)| key.text()).collect();
+        self.keep_some(made, entry, &|key, _| taking.contains(key.text()?).then_some(why))
+    }
+
+    /// Keeps the parts of an entry that have no counterpart, for which `why` says why. Returns false
+    /// where there are none.
+    pub(super) fn keep_some(
         &mut self,
         made: &mut Made<'a>,
         entry: SourceEntry<'a>,
-        is_added: &dyn Fn(&str) -> bool,
-        why: &str,
+        why: &dyn Fn(Node<'a>, Node<'a>) -> Option<&'t str>,
     ) -> bool {
         let SourceEntry { entity, key, name, value } = entry;
-        let added = value.entries().filter(|(key, _)| key.text().is_some_and(is_added));
+        let added = value.entries().filter_map(|(key, part)| Some((key, part, why(key, part)?)));
         let added: Vec<_> = added.collect();
         if added.is_empty() {
             return false;
         }
+        let names: FxHashSet<_> = added.iter().filter_map(|(key, ..)| key.text()).collect();
         let before = self.losses.entries().len();
         let keyname = entity.keyname_of_1_3(name);
         let mut own = match keyname.and_then(|it| self.content(entity, name, &it.holds, value)) {
@@ -221,19 +249,20 @@ impl<'a> Converter<'_, 'a> {
         };
         // What is added is kept as a whole.
         let is_inside = |inner: Span| {
-            let behind = added.partition_point(|(_, value)| value.span().start <= inner.start);
+            let behind = added.partition_point(|(_, value, _)| value.span().start <= inner.start);
             let outer = behind.checked_sub(1).and_then(|at| added.get(at));
-            outer.map(|(_, value)| value.span()).is_some_and(|outer| {
+            outer.map(|(_, value, _)| value.span()).is_some_and(|outer| {
                 inner.file == outer.file && (outer.start..outer.end).contains(&inner.start)
             })
         };
         self.losses.retain_behind(before, |loss| !loss.span.is_some_and(is_inside));
-        for (key, _) in &added {
+        for (key, _, why) in &added {
             let construct = format!("`{}`", key.text().unwrap_or_default());
             self.report(LossKind::KeptAsExtension, *key, &construct, why);
         }
-        own.retain(|(key, _)| !is_added(super::key_text(key)));
-        let kept = added.into_iter().map(|(key, value)| (OutKey::Source(key), Out::Source(value)));
+        own.retain(|(key, _)| !names.contains(super::key_text(key)));
+        let kept = added.into_iter();
+        let kept = kept.map(|(key, value, _)| (OutKey::Source(key), Out::Source(value)));
         put_split(made, key, value, own, kept.collect());
         true
     }
@@ -263,6 +292,9 @@ impl<'a> Converter<'_, 'a> {
                 "interfaces",
             ) => {
                 return self.interfaces_to_2_0(made, entry);
+            }
+            (EntityKind::NodeType | EntityKind::NodeTemplate, "artifacts") => {
+                return self.artifacts_to_2_0(made, entry);
             }
             (EntityKind::NodeTemplate, "directives") => {
                 let directives = self.directives_to_2_0(value);
@@ -383,6 +415,7 @@ impl<'a> Converter<'_, 'a> {
             EntityKind::Requirement => self.finish_requirement(made),
             EntityKind::Interface if !made.has("type") => self.supply_interface_type(made),
             EntityKind::RelationshipTemplate if !made.has("type") => self.supply_copied_type(made),
+            EntityKind::InterfaceType => self.supply_root(made),
             EntityKind::Step if !made.has("target") => self.supply_target(made),
             EntityKind::Artifact => self.finish_artifact(made),
             EntityKind::Property
@@ -587,6 +620,23 @@ impl<'a> Converter<'_, 'a> {
             let why = "an artifact of TOSCA 2.0 has to have one";
             self.report(LossKind::Supplied, made.node, "the file of an artifact", why);
             made.supply("file", Out::Source(file));
+            self.supply_of_artifact(made);
+        }
+    }
+
+    /// Supplies what belongs to the file of the artifact that another one refines.
+    fn supply_of_artifact(&mut self, made: &mut Made<'a>) {
+        let repository = self.inherited_artifact(made.node, self.name, |it| it.repository);
+        let properties = self.inherited_properties(made.node);
+        let why = "an artifact of TOSCA 2.0 replaces the one of its name";
+        if let Some(repository) = repository.filter(|_| !made.has("repository")) {
+            self.report(LossKind::Supplied, made.node, "the repository of an artifact", why);
+            made.supply("repository", Out::Source(repository));
+        }
+        if let Some(properties) = properties.filter(|_| !made.has("properties")) {
+            self.report(LossKind::Supplied, made.node, "the properties of an artifact", why);
+            let properties = self.values(properties, true);
+            made.supply("properties", properties);
         }
     }
 
@@ -602,6 +652,17 @@ impl<'a> Converter<'_, 'a> {
         let is_here = std::ptr::eq(said.document(), at.document())
             && (at.span().start..at.span().end).contains(&said.span().start);
         (!is_here).then_some(said)
+    }
+
+    /// The properties that the artifact which another one refines has.
+    fn inherited_properties(&self, at: Node<'a>) -> Option<Node<'a>> {
+        let SelfScope::Node((Some(id), _)) = self.scope else { return None };
+        let is_here = |node: Node<'a>| node.span() == at.span();
+        self.context.types.chain(id).find_map(|id| {
+            let mut artifacts = self.context.types.definition(id).artifacts.iter();
+            let said = artifacts.find(|it| it.named.name == self.name)?.named.value;
+            said.get("properties").filter(|_| !is_here(said))
+        })
     }
 
     /// The type of an artifact that names none: that of the node type's artifact of this name, or
@@ -648,11 +709,13 @@ impl<'a> Converter<'_, 'a> {
                 self.template_or_type(node, "node_templates", Family::Node)
             }
             EntityKind::Requirement if node.as_str().is_some() => {
-                let capability = self.type_name(&[Family::Capability], node);
                 let mut made = Made::new(node);
-                made.supply("capability", capability);
+                if !self.keeps_refused_capability(&mut made, node) {
+                    let capability = self.type_name(&[Family::Capability], node);
+                    made.supply("capability", capability);
+                }
                 self.finish_requirement(&mut made);
-                Out::Map { entries: made.entries.into(), like: None }
+                made.out()
             }
             EntityKind::ServiceTemplate => {
                 let none = Out::Value(Value::Map(Default::default()));
@@ -704,6 +767,10 @@ impl<'a> Converter<'_, 'a> {
         };
         if is_profile(import.file) && import.repository.is_none() {
             return None;
+        }
+        if self.context.bringing.contains(&item.span()) {
+            let why = "imports of TOSCA 2.0 bring types and repositories, and no templates";
+            self.report(LossKind::Lost, item, "the topology of an imported file", why);
         }
         if let Some(name) = import.name {
             let text = name.text().unwrap_or_default();
@@ -765,12 +832,10 @@ impl<'a> Converter<'_, 'a> {
         let has_own = made.node.get("count").is_some() || made.node.get("optional").is_some();
         let target = made.node.get("node").and_then(Node::text);
         let target = target.and_then(|name| self.template("node_templates", name));
-        let stands_for_one = target.is_some_and(|it| {
-            it.get("occurrences").is_none() && it.get("instance_count").is_none()
-        });
+        let number_of_nodes = target.and_then(number_in_2_0);
         match said.filter(|_| !has_own).map(|said| (said.min, said.max)) {
             // In TOSCA 2.0, each counts for another target.
-            Some((min, Some(max))) if max > 1 && stands_for_one => {
+            Some((min, Some(max))) if max > 1 && number_of_nodes.is_some_and(|it| it < max) => {
                 if min == 0 {
                     made.supply("optional", Out::Value(true.into()));
                 }
@@ -933,7 +998,7 @@ impl<'a> Converter<'_, 'a> {
             let Some(id) = self.context.types.find_in(file, *family, name) else { continue };
             let definition = self.context.types.definition(id);
             if !profile::is_built_in(definition.value.document().file()) {
-                return None;
+                return self.renamed(id, name);
             }
             let full = definition.name.to_owned();
             self.need(*family, &full);
@@ -955,7 +1020,7 @@ impl<'a> Converter<'_, 'a> {
     }
 
     /// Notes that a type has to be supplied.
-    fn need(&mut self, family: Family, name: &str) {
+    pub(super) fn need(&mut self, family: Family, name: &str) {
         if !self.needed.iter().any(|(of, known)| *of == family && known == name) {
             self.needed.push((family, name.to_owned()));
         }
@@ -972,6 +1037,13 @@ fn holds_operations(entity: &ElementGrammar, name: &str) -> bool {
 fn has_metadata_for(entity: &ElementGrammar) -> bool {
     matches!(entity.kind, EntityKind::Property | EntityKind::Parameter | EntityKind::Attribute)
         && family_of(entity).is_empty()
+}
+
+/// How many nodes a template of version 1.3 stands for in version 2.0, if that is known.
+fn number_in_2_0(template: Node<'_>) -> Option<u64> {
+    let exact = template.get("occurrences").and_then(Occurrences::read);
+    let exact = exact.filter(|said| said.max == Some(said.min)).map_or(1, |said| said.min);
+    template.get("instance_count").is_none().then_some(exact)
 }
 
 /// A new number.

@@ -15,7 +15,6 @@ use super::schemas::Schemas;
 use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::function::Call;
-use crate::tosca::v2_0;
 use crate::tosca::value::{
     Findings, PropertyDefinition, Schema, Undecided, UndecidedReason, check_assignment,
     check_constraint_definition, check_definition, check_schema, function_not_map,
@@ -106,8 +105,9 @@ impl<'a> DefinitionCheck<'_, 'a> {
         self.found.extend(misnamed.and_then(|(kind, file)| self.types.misnamed(kind, file)));
         // Before TOSCA 2.0, nothing says that the type defines them.
         let is_closed = |kind: &TypeId| !self.types.effective(*kind).is_open;
-        let Some(kind) =
-            kind.filter(is_closed).filter(|_| v2_0::is_of(artifact.named.key.document()))
+        let Some(kind) = kind
+            .filter(is_closed)
+            .filter(|_| self.types.is_strict_in(artifact.named.key.document()))
         else {
             return;
         };
@@ -135,7 +135,7 @@ impl<'a> DefinitionCheck<'_, 'a> {
     fn has_capability(&mut self, requirement: &RequirementDefinition<'a>) {
         let types = self.types;
         let of = |family, name: Option<Node<'_>>| {
-            let name = name.filter(|it| v2_0::is_of(it.document()))?;
+            let name = name.filter(|it| types.is_strict_in(it.document()))?;
             types.find_in(Some(name.document().file()), family, name.text()?)
         };
         let ends = of(Family::Node, requirement.node).zip(requirement.node);

@@ -1,7 +1,7 @@
 //! Holds all types with their definitions, and computes their effective form on demand.
 
 use super::check;
-use super::definition::TypeDefinition;
+use super::definition::{InterfaceDefinition, OperationDefinition, TypeDefinition};
 use super::effective::{self, EffectiveType};
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef, own};
 use super::outline::TypeOutline;
@@ -33,6 +33,17 @@ pub struct Types<'a> {
     /// The effective types. Those that nobody asks for take little room, of which a library has
     /// thousands.
     effective: Vec<OnceLock<Box<EffectiveType<'a>>>>,
+    /// Whether the rules of TOSCA 2.0 hold for types of version 1.3, too.
+    is_strict: bool,
+}
+
+/// What TOSCA 2.0 does not allow in types of version 1.3.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    /// Why, by the places of what it does not allow.
+    pub why: FxHashMap<Span, String>,
+    /// The interface types without a parent to which other types add operations.
+    pub extended: FxHashSet<TypeId>,
 }
 
 impl<'a> Types<'a> {
@@ -74,7 +85,49 @@ impl<'a> Types<'a> {
     fn unread(hierarchy: Arc<TypeHierarchy<'a>>, documents: Vec<&'a Document>) -> Self {
         let definitions = hierarchy.outlines.iter().map(|_| OnceLock::new()).collect();
         let effective = hierarchy.ids().map(|_| OnceLock::new()).collect();
-        Self { hierarchy, documents, definitions, effective }
+        Self { hierarchy, documents, definitions, effective, is_strict: false }
+    }
+
+    /// Whether the rules of TOSCA 2.0 hold for what this document says.
+    pub(super) fn is_strict_in(&self, document: &Document) -> bool {
+        self.is_strict || v2_0::is_of(document)
+    }
+
+    /// What TOSCA 2.0 does not allow in the types of these documents, and version 1.3 does.
+    pub(crate) fn refusals(&self) -> Refusals {
+        let mut refusals = Refusals::default();
+        let unread = || Self::unread(Arc::clone(&self.hierarchy), self.documents.clone());
+        let all: Vec<_> = self.ids().filter(|id| own(*id).is_some()).collect();
+        for ids in all.chunks(AT_ONCE) {
+            let strict = Self { is_strict: true, ..unread() };
+            let [mut found, mut known] = [Vec::new(), Vec::new()];
+            strict.judge_at_once(ids, &mut found);
+            unread().judge_at_once(ids, &mut known);
+            let known: FxHashSet<_> = known.iter().map(|it| (it.code, it.span)).collect();
+            found.retain(|it| !known.contains(&(it.code, it.span)));
+            let why = found.into_iter().filter_map(|it| Some((it.span?, it.message)));
+            refusals.why.extend(why);
+            refusals.extended.extend(ids.iter().flat_map(|id| strict.extended_by(*id)));
+        }
+        refusals
+    }
+
+    /// The roots of the interface types to which a type adds operations or notifications.
+    fn extended_by(&self, id: TypeId) -> Vec<TypeId> {
+        let interfaces = &self.effective(id).interfaces;
+        let adds = |own: &InterfaceDefinition<'a>| {
+            let kind = interfaces.get(own.named.name)?.definition.kind?;
+            let kind =
+                self.find_in(Some(kind.document().file()), Family::Interface, kind.text()?)?;
+            let of_type = &self.effective(kind).interface;
+            let is_new = |it: &OperationDefinition<'_>| {
+                let name = it.named.name;
+                !of_type.operations.contains_key(name) && !of_type.notifications.contains_key(name)
+            };
+            let is_extended = own.operations.iter().chain(&own.notifications).any(is_new);
+            self.chain(kind).last().filter(|_| is_extended)
+        };
+        self.definition(id).interfaces.iter().filter_map(adds).collect()
     }
 
     /// The errors in names and derivation.

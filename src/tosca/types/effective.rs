@@ -20,6 +20,7 @@ use crate::tosca::value::{Clause, Operator, PropertyDefinition, Schema};
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An effective part of a type: a property, a capability, and so on.
@@ -241,6 +242,7 @@ impl<'a> Refining<'_, 'a> {
         own: &PropertyDefinition<'a>,
         refined: Option<&PropertyDefinition<'a>>,
     ) -> PropertyDefinition<'a> {
+        let own = &*self.as_converted(own);
         self.schema_references(&own.schema);
         if let Some(before) = refined {
             self.narrowed_parameter(noun, own, before);
@@ -274,6 +276,18 @@ impl<'a> Refining<'_, 'a> {
             status: own.status.or(before.status),
             value: own.value.or(before.value),
             sensitive: own.sensitive.or(before.sensitive),
+        }
+    }
+
+    /// A parameter as conversions to TOSCA 2.0 write it: a value in place of it is its default there.
+    fn as_converted<'d>(&self, own: &'d PropertyDefinition<'a>) -> Cow<'d, PropertyDefinition<'a>> {
+        let key = own.named.key;
+        let is_old = self.types.is_strict_in(key.document()) && !v2_0::is_of(key.document());
+        match own.value.filter(|value| is_old && value.ptr_eq(own.named.value)) {
+            Some(_) => {
+                Cow::Owned(PropertyDefinition { default: own.value, value: None, ..own.clone() })
+            }
+            None => Cow::Borrowed(own),
         }
     }
 
@@ -539,14 +553,17 @@ impl<'a> Refining<'_, 'a> {
         for interface in &own.interfaces {
             self.interface(interface, None);
         }
-        let own = &match before.filter(|_| v2_0::is_of(own.named.key.document())) {
+        // A conversion may leave out what the definition itself says of the ends.
+        let said = own.relationship.or(own.capability);
+        let said = said.filter(|_| !v2_0::is_of(own.named.key.document()));
+        let own = &match before.filter(|_| self.types.is_strict_in(own.named.key.document())) {
             Some(before) => self.refined_requirement(own, before),
             None => own.clone(),
         };
-        if v2_0::is_of(own.named.key.document()) {
+        if self.types.is_strict_in(own.named.key.document()) {
             let capability = own.capability.or(before.and_then(|before| before.capability));
             let relationship = own.relationship.or(before.and_then(|before| before.relationship));
-            self.may_lead(own.named, relationship, capability);
+            self.may_lead(said.unwrap_or(own.named.key), relationship, capability);
         }
         let [properties, attributes] = self.relationship_parts(own, before);
         RequirementDefinition {
@@ -772,7 +789,9 @@ impl<'a> Refining<'_, 'a> {
         };
         own.iter().for_each(|node| self.reference(families, Some(*node)));
         // Before TOSCA 2.0, only the sources of a capability have to be narrower.
-        if definition.family == Family::Capability || v2_0::is_of(definition.key.document()) {
+        if definition.family == Family::Capability
+            || self.types.is_strict_in(definition.key.document())
+        {
             let what = format!("the {} `{}`", definition.family.noun(), definition.name);
             let section = match definition.family {
                 Family::Capability => "3.7.2.4",
@@ -780,7 +799,12 @@ impl<'a> Refining<'_, 'a> {
                 Family::Group => "3.7.11.1",
                 _ => "3.7.12.1",
             };
+            let known = self.diagnostics.0.len();
             self.narrower(families, own, before, (&what, simple(section)));
+            // A conversion leaves out what is wider.
+            if self.diagnostics.0.len() > known && !v2_0::is_of(definition.key.document()) {
+                return before.map(<[_]>::to_vec);
+            }
         }
         if definition.family == Family::Group {
             self.homogeneous(own, families);
@@ -818,7 +842,7 @@ impl<'a> Refining<'_, 'a> {
         let definition = self.types.definition(self.owner);
         let name = format!("data type `{}`", definition.name);
         let schema = self.schema(own, before, &name, "3.7.6");
-        if v2_0::is_of(definition.key.document()) {
+        if self.types.is_strict_in(definition.key.document()) {
             self.built_in(definition, own, &schema);
             self.units(definition);
         }

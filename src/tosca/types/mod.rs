@@ -30,6 +30,7 @@ pub(crate) use crate::tosca::family::Family;
 pub(crate) use crate::tosca::grammar::Named;
 pub(crate) use crate::tosca::value::PropertyDefinition;
 pub(crate) use defined::KeptJudgements;
+pub(crate) use defined::Refusals;
 pub use defined::Types;
 pub use definition::{
     ArtifactDefinition, CapabilityDefinition, InterfaceDefinition, Occurrences,

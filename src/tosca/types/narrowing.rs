@@ -2,8 +2,8 @@
 //! other data types. Version 1.3 has none of these rules.
 
 use super::definition::{
-    CapabilityDefinition, InterfaceDefinition, OperationDefinition, RequirementDefinition,
-    TypeDefinition, ValidEnds,
+    CapabilityDefinition, InterfaceDefinition, Occurrences, OperationDefinition,
+    RequirementDefinition, TypeDefinition, ValidEnds,
 };
 use super::effective::{
     EffectiveCapability, EffectiveInterface, EffectiveType, HasName, Part, Parts, PropertyKind,
@@ -17,7 +17,7 @@ use crate::tosca::v2_0;
 use crate::tosca::value::{Primitive, PropertyDefinition, Schema};
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
 
 /// A schema in a schema.
@@ -45,7 +45,7 @@ impl<'a> Refining<'_, 'a> {
 
     /// Reports triggers of a policy type that change inherited ones (TOSCA 2.0, section 16.3).
     pub(super) fn triggers(&mut self, own: &[Named<'a>]) {
-        for trigger in own.iter().filter(|it| v2_0::is_of(it.key.document())) {
+        for trigger in own.iter().filter(|it| self.types.is_strict_in(it.key.document())) {
             let inherited = self.types.chain(self.owner).skip(1);
             let mut inherited = inherited.flat_map(|id| &self.types.definition(id).triggers);
             let before = inherited.find(|before| before.name == trigger.name);
@@ -130,7 +130,7 @@ impl<'a> Refining<'_, 'a> {
     /// a type (TOSCA 2.0, sections 7.3 and 8.1).
     pub(super) fn may_lead(
         &mut self,
-        named: Named<'a>,
+        at: Node<'a>,
         relationship: Option<Node<'a>>,
         capability: Option<Node<'a>>,
     ) {
@@ -164,8 +164,7 @@ impl<'a> Refining<'_, 'a> {
                 let [relationship, capability] =
                     [relationship, capability].map(|id| types.definition(id).name);
                 let message = format!("no `{relationship}` can lead to a `{capability}`");
-                let error =
-                    Diagnostic::error(Code::InvalidDefinition, message).at(named.key.span());
+                let error = Diagnostic::error(Code::InvalidDefinition, message).at(at.span());
                 let valid = listed(valid.iter().map(|it| it.text().unwrap_or_default()));
                 let help = format!("the {} is to be one of {valid}", family.noun());
                 self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, section)).help(help));
@@ -197,7 +196,11 @@ impl<'a> Refining<'_, 'a> {
             }
             None => self.narrowed(Family::Capability, own.capability, before.capability, &of, rule),
         };
-        let occurrences = own.occurrences.filter(|range| match before.occurrences {
+        // Where version 1.3 says nothing, the range is from one to one.
+        let is_old = !v2_0::is_of(before.named.key.document());
+        let once = Occurrences { node: before.named.key, min: 1, max: Some(1) };
+        let outer = before.occurrences.or(is_old.then_some(once));
+        let occurrences = own.occurrences.filter(|range| match outer {
             Some(outer) if !range.is_within(&outer) => {
                 let message = format!("the range of {of} is wider than the one it refines");
                 let label = "the range that is inherited";
@@ -206,6 +209,9 @@ impl<'a> Refining<'_, 'a> {
             }
             _ => true,
         });
+        if let Some((own, before)) = own.node_filters.last().zip(before.node_filters.last()) {
+            self.replaced(*own, *before, "filters");
+        }
         RequirementDefinition {
             capability,
             node: self.narrowed(Family::Node, own.node, node, &of, rule),
@@ -231,17 +237,30 @@ impl<'a> Refining<'_, 'a> {
         before: &PropertyDefinition<'a>,
     ) {
         let is_fixed = self.refines_fixed(noun, own, before, "9.7");
-        if is_fixed || !v2_0::is_of(own.named.key.document()) {
+        if is_fixed || !self.types.is_strict_in(own.named.key.document()) {
             return;
         }
         let of = format!("the {noun} `{}`", own.named.name);
         let rule = Rule::new(&TOSCA_2_0, "9.7");
         self.narrowed(Family::Data, own.schema.kind, before.schema.kind, &of, rule);
+        let [constraints, inherited] = [own, before].map(|it| it.named.value.get("constraints"));
+        if let Some((own, _)) = constraints.zip(before.schema.constraints.last()) {
+            self.replaced(own, inherited.unwrap_or(before.named.key), "constraints");
+        }
         let loosened = own.required.filter(|_| !own.is_required() && before.is_required());
         if let Some(required) = loosened {
             let message = format!("{of} is required already, and cannot be made optional");
             let place = before.required.unwrap_or(before.named.key);
             self.loosened(required, message, place, "required here", rule);
+        }
+    }
+
+    /// Reports what replaces an inherited part in version 1.3, and would add to it in TOSCA 2.0.
+    fn replaced(&mut self, own: Node<'a>, before: Node<'a>, what: &str) {
+        if !v2_0::is_of(own.document()) {
+            let message = format!("{what} of TOSCA 2.0 add to inherited ones");
+            let rule = Rule::new(&TOSCA_2_0, "8.6");
+            self.loosened(own, message, before, "what is inherited", rule);
         }
     }
 
@@ -253,7 +272,9 @@ impl<'a> Refining<'_, 'a> {
         before: &PropertyDefinition<'a>,
         section: &'static str,
     ) -> bool {
-        let Some(fixed) = before.value.filter(|_| v2_0::is_of(own.named.key.document())) else {
+        let Some(fixed) =
+            before.value.filter(|_| self.types.is_strict_in(own.named.key.document()))
+        else {
             return false;
         };
         let name = own.named.name;
@@ -284,7 +305,7 @@ impl<'a> Refining<'_, 'a> {
         own: &InterfaceDefinition<'a>,
         inherited: Option<Node<'a>>,
     ) -> Option<Node<'a>> {
-        if !v2_0::is_of(own.named.key.document()) {
+        if !self.types.is_strict_in(own.named.key.document()) {
             return own.kind.or(inherited);
         }
         let of = format!("the interface `{}`", own.named.name);
@@ -466,7 +487,7 @@ impl<'a> Refining<'_, 'a> {
 
     /// Checks that the schemas of a property narrow those of its data type (section 9.3).
     pub(super) fn narrows_data_type(&mut self, own: &Schema<'a>, what: &str) {
-        let kind = own.kind.filter(|kind| v2_0::is_of(kind.document()));
+        let kind = own.kind.filter(|kind| self.types.is_strict_in(kind.document()));
         let Some(kind) = kind.and_then(|kind| self.defined(Family::Data, kind)) else { return };
         let types = self.types;
         // The definitions are asked, as data types may have properties of their own type.
@@ -535,11 +556,15 @@ impl<'a> Refining<'_, 'a> {
         before: Option<&OperationDefinition<'a>>,
     ) -> Vec<Named<'a>> {
         let inherited = before.map(|it| &*it.outputs).unwrap_or_default();
-        if own.outputs.is_empty() || !v2_0::is_of(own.named.key.document()) {
+        if own.outputs.is_empty() || !self.types.is_strict_in(own.named.key.document()) {
             return if own.outputs.is_empty() { inherited } else { &own.outputs }.to_vec();
         }
         let mut all: IndexMap<&str, Named<'a>, FxBuildHasher> =
             inherited.iter().map(|output| (output.name, *output)).collect();
+        let own_names: FxHashSet<_> = own.outputs.iter().map(|output| output.name).collect();
+        if let Some(gone) = inherited.iter().find(|it| !own_names.contains(it.name)) {
+            self.replaced(own.outputs[0].key, gone.key, "outputs");
+        }
         for output in &own.outputs {
             let is_mapping = output.value.kind() == NodeKind::Sequence;
             let known = all.entry(output.name).or_insert(*output);

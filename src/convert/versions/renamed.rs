@@ -1,0 +1,78 @@
+//! Gives other names to types that have the name of a built-in type of the other version.
+
+use super::supplied::{built_in, is_definition};
+use super::{Converter, TargetVersion};
+use crate::convert::loss::LossKind;
+use crate::tosca::Family;
+use crate::tosca::types::{TypeId, profile};
+use crate::tosca::v2_0;
+use crate::tosca::value::Primitive;
+use cuvee_text::yaml::{Node, OutKey};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+impl<'t, 'a> Converter<'t, 'a> {
+    /// The new names of all types that get one.
+    fn all_renamed(&self) -> FxHashMap<TypeId, String> {
+        let types = self.context.types;
+        let places = || types.ids().map(|id| (id, types.place(id)));
+        let own = places().filter(|(_, (.., body))| {
+            let document = body.document();
+            let is_written = v2_0::is_of(document) == (self.to == TargetVersion::Simple);
+            is_written && !profile::is_built_in(document.file())
+        });
+        let taken = own.filter_map(|(id, (family, key, body))| {
+            let name = key.text()?;
+            self.is_taken(family, name, body).then_some((id, family, name))
+        });
+        let taken: Vec<_> = taken.collect();
+        if taken.is_empty() {
+            return FxHashMap::default();
+        }
+        let known = places().filter_map(|(_, (family, key, _))| Some((family, key.text()?.into())));
+        let mut known: FxHashSet<(Family, String)> = known.collect();
+        let version = if self.to == TargetVersion::Two { "1_3" } else { "2_0" };
+        let renamed = taken.into_iter().map(|(id, family, name)| {
+            let mut new = format!("{name}_{version}");
+            while !known.insert((family, new.clone())) {
+                new.push('_');
+            }
+            (id, new)
+        });
+        renamed.collect()
+    }
+
+    /// Whether the other version has another type of this name built in.
+    fn is_taken(&self, family: Family, name: &str, body: Node<'a>) -> bool {
+        let is_it = |it: Primitive| family == Family::Data && it.name() == name;
+        match self.to {
+            TargetVersion::Two => Primitive::of_2_0(name).is_some_and(is_it),
+            TargetVersion::Simple => {
+                let normative = built_in().find(family, name);
+                let is_normative =
+                    normative.is_some_and(|id| built_in().definition(id).name == name);
+                let is_taken = is_normative || Primitive::from_name(name).is_some_and(is_it);
+                is_taken && !is_definition(family, name, body)
+            }
+        }
+    }
+
+    /// The other name of a type, where it gets one. That of a reference may have a prefix.
+    pub(super) fn renamed(&self, id: TypeId, name: &str) -> Option<String> {
+        let new = self.renamed.get_or_init(|| self.all_renamed()).get(&id)?;
+        let prefix = name.strip_suffix(self.context.types.definition(id).name)?;
+        Some(format!("{prefix}{new}"))
+    }
+
+    /// The key of a type, by the name that it has in the other version.
+    pub(super) fn key_of_type(&mut self, key: Node<'a>, family: Family) -> OutKey<'a> {
+        let name = key.text().unwrap_or_default();
+        let id = self.context.types.find_in(self.file(), family, name);
+        let Some(new) = id.and_then(|id| self.renamed(id, name)) else {
+            return OutKey::Source(key);
+        };
+        let why = format!("the other version has a type of this name itself: it becomes `{new}`");
+        let construct = format!("the name `{name}` of a {}", family.noun());
+        self.report(LossKind::Lost, key, &construct, &why);
+        OutKey::Renamed(key, new.into())
+    }
+}
