@@ -55,6 +55,16 @@ impl<'t, 'a> Converter<'t, 'a> {
         [key, value].into_iter().chain(parts).find_map(|it| self.refusal(it))
     }
 
+    /// Leaves out entries that TOSCA 2.0 does not allow, and that are kept elsewhere.
+    pub(super) fn drop_refused(&self, out: &mut Out<'a>) {
+        if let Out::Source(node) = *out {
+            *out = Out::Map { entries: super::sources(node).into(), like: Some(node) };
+        }
+        let Out::Map { entries, .. } = out else { return };
+        let is_allowed = |(key, _): &&(OutKey<'a>, Out<'a>)| !matches!(key, OutKey::Source(key) if self.refusal(*key).is_some());
+        *entries = entries.iter().filter(is_allowed).cloned().collect();
+    }
+
     /// Keeps a requirement that is only the name of a capability type, if TOSCA 2.0 does not allow
     /// it.
     pub(super) fn keeps_refused_capability(&mut self, made: &mut Made<'a>, node: Node<'a>) -> bool {

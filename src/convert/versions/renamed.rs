@@ -4,11 +4,18 @@ use super::supplied::{built_in, is_definition};
 use super::{Converter, TargetVersion};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
-use crate::tosca::types::{TypeId, profile};
+use crate::tosca::types::{ROOTS, TypeId, profile};
 use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
 use cuvee_text::yaml::{Node, OutKey};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+
+/// Whether version 1.3 has this type built in without a definition.
+fn is_primitive(family: Family, name: &str) -> bool {
+    let primitive = Primitive::from_name(name).filter(|it| it.name() == name);
+    primitive.is_some() && family == Family::Data
+}
 
 impl<'t, 'a> Converter<'t, 'a> {
     /// The new names of all types that get one.
@@ -24,7 +31,12 @@ impl<'t, 'a> Converter<'t, 'a> {
             let name = key.text()?;
             self.is_taken(family, name, body).then_some((id, family, name))
         });
-        let taken: Vec<_> = taken.collect();
+        let mut taken: Vec<_> = taken.collect();
+        // Whoever defines the roots defines all that derives from them.
+        let is_root = |root: &(Family, &str)| taken.iter().any(|it| (it.1, it.2) == *root);
+        if ROOTS.iter().all(is_root) {
+            taken.retain(|(_, family, name)| is_primitive(*family, name));
+        }
         if taken.is_empty() {
             return FxHashMap::default();
         }
@@ -43,24 +55,31 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// Whether the other version has another type of this name built in.
     fn is_taken(&self, family: Family, name: &str, body: Node<'a>) -> bool {
-        let is_it = |it: Primitive| family == Family::Data && it.name() == name;
         match self.to {
-            TargetVersion::Two => Primitive::of_2_0(name).is_some_and(is_it),
+            TargetVersion::Two => {
+                let own = Primitive::of_2_0(name).filter(|it| it.name() == name);
+                own.is_some() && family == Family::Data
+            }
             TargetVersion::Simple => {
                 let normative = built_in().find(family, name);
                 let is_normative =
                     normative.is_some_and(|id| built_in().definition(id).name == name);
-                let is_taken = is_normative || Primitive::from_name(name).is_some_and(is_it);
+                let is_taken = is_normative || is_primitive(family, name);
                 is_taken && !is_definition(family, name, body)
             }
         }
     }
 
-    /// The other name of a type, where it gets one. That of a reference may have a prefix.
+    /// The other name of a type, where it gets one. That of a reference may have a prefix, and may be
+    /// one of the other names that types of a profile have in version 1.3.
     pub(super) fn renamed(&self, id: TypeId, name: &str) -> Option<String> {
-        let new = self.renamed.get_or_init(|| self.all_renamed()).get(&id)?;
-        let prefix = name.strip_suffix(self.context.types.definition(id).name)?;
-        Some(format!("{prefix}{new}"))
+        let own = self.context.types.definition(id).name;
+        let new = self.renamed.get_or_init(|| self.all_renamed()).get(&id);
+        match (name.strip_suffix(own), new) {
+            (Some(prefix), _) => new.map(|new| format!("{prefix}{new}")),
+            (None, Some(new)) => Some(new.clone()),
+            (None, None) => self.context.types.name_in(self.file(), id).map(Cow::into_owned),
+        }
     }
 
     /// The key of a type, by the name that it has in the other version.
@@ -70,8 +89,9 @@ impl<'t, 'a> Converter<'t, 'a> {
         let Some(new) = id.and_then(|id| self.renamed(id, name)) else {
             return OutKey::Source(key);
         };
-        let why = format!("the other version has a type of this name itself: it becomes `{new}`");
-        let construct = format!("the name `{name}` of a {}", family.noun());
+        let why =
+            format!("the other version has a type of this name itself, so it becomes `{new}`");
+        let construct = format!("the name of the {} `{name}`", family.noun());
         self.report(LossKind::Lost, key, &construct, &why);
         OutKey::Renamed(key, new.into())
     }

@@ -200,6 +200,10 @@ impl<'a> Converter<'_, 'a> {
                 let node = self.target_to_1_3(value);
                 made.put(key, name, node);
             }
+            (EntityKind::RequirementAssignment, "capability") => {
+                let capability = self.type_name(&[Family::Capability], value);
+                made.put(key, name, capability);
+            }
             (EntityKind::RequirementAssignment, "count" | "optional") => {
                 self.count_to_1_3(made, entry);
             }

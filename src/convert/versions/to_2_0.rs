@@ -157,7 +157,8 @@ impl<'t, 'a> Converter<'t, 'a> {
             }
             (_, "constraints") => self.constraints_to_2_0(made, entry),
             (_, "key_schema") if !self.has_string_keys(value) => {
-                self.keep_because(made, entry, "the keys of maps of TOSCA 2.0 are strings");
+                let why = "the keys of maps of TOSCA 2.0 are strings";
+                self.report(LossKind::Lost, key, "`key_schema`", why);
             }
             (_, "default" | "value") if self.is_unbounded(made.node, value) => {
                 self.keep_unbounded(made, entry);
@@ -630,12 +631,13 @@ impl<'t, 'a> Converter<'t, 'a> {
         let properties = self.inherited_properties(made.node);
         let why = "an artifact of TOSCA 2.0 replaces the one of its name";
         if let Some(repository) = repository.filter(|_| !made.has("repository")) {
-            self.report(LossKind::Supplied, made.node, "the repository of an artifact", why);
+            self.report(LossKind::Supplied, made.node, "`repository`", why);
             made.supply("repository", Out::Source(repository));
         }
         if let Some(properties) = properties.filter(|_| !made.has("properties")) {
-            self.report(LossKind::Supplied, made.node, "the properties of an artifact", why);
-            let properties = self.values(properties, true);
+            self.report(LossKind::Supplied, made.node, "`properties`", why);
+            let mut properties = self.values(properties, true);
+            self.drop_refused(&mut properties);
             made.supply("properties", properties);
         }
     }

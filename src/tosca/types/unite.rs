@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// The types by which a document that defines a whole profile is recognized.
-const ROOTS: [(Family, &str); 3] = [
+pub(crate) const ROOTS: [(Family, &str); 3] = [
     (Family::Node, "tosca.nodes.Root"),
     (Family::Relationship, "tosca.relationships.Root"),
     (Family::Capability, "tosca.capabilities.Root"),
