@@ -185,13 +185,14 @@ impl<'l> VersionFiles<'l> {
             TargetVersion::Simple => Refusals::default(),
         };
         let bringing = self.bringing(links);
-        let gone: Vec<FileId> = match self.to {
+        let gone: FxHashSet<FileId> = match self.to {
             TargetVersion::Simple => {
                 let gone = self.documents.iter().skip(1).map(|(document, _)| *document);
                 gone.filter(|it| is_supplied_file(it)).map(Document::file).collect()
             }
-            TargetVersion::Two => Vec::new(),
+            TargetVersion::Two => FxHashSet::default(),
         };
+        let leaving = leading_to(links, &gone);
         let is_single = self.documents.len() == 1;
         let supplied = self.supplied_path();
         let mut files = Vec::new();
@@ -207,14 +208,13 @@ impl<'l> VersionFiles<'l> {
                 continue;
             }
             let beside = (!is_single).then(|| relative(path, &supplied));
-            let leads = |name: &str| leads_to(links, document, name, &gone);
             let below_root = |name: &str| {
                 let named = Path::new(name.strip_prefix('/')?);
                 let is_there = self.documents.iter().any(|(_, own)| own == named);
                 is_there.then(|| relative(path, named))
             };
-            let known = (types, &refusals, &bringing);
-            let context = context(known, beside, &below_root, &leads);
+            let imports = [&bringing, &leaving];
+            let context = context((types, &refusals), beside, &below_root, imports);
             let VersionedDocument { text, losses: found, needed: more } =
                 converted(document, self.to, &context);
             needed.extend(more.into_iter().filter(|it| !needed.contains(it)).collect::<Vec<_>>());
@@ -260,13 +260,7 @@ impl<'l> VersionFiles<'l> {
         let bringing = bringing
             .into_iter()
             .filter(|file| self.loaded.whole(*file).is_ok_and(|document| brings(document.root())));
-        let bringing: FxHashSet<_> = bringing.collect();
-        links
-            .links
-            .iter()
-            .filter(|link| bringing.contains(&link.to))
-            .map(|link| link.span)
-            .collect()
+        leading_to(links, &bringing.collect())
     }
 
     /// Where the supplied types go: beside the template, by a name that no other file has.
@@ -285,10 +279,10 @@ impl<'l> VersionFiles<'l> {
 }
 
 fn context<'t, 'l>(
-    (types, refusals, bringing): (&'t Types<'l>, &'t Refusals, &'t FxHashSet<Span>),
+    (types, refusals): (&'t Types<'l>, &'t Refusals),
     beside: Option<String>,
     below_root: &'t dyn Fn(&str) -> Option<String>,
-    is_gone: &'t dyn Fn(&str) -> bool,
+    [bringing, leaving]: [&'t FxHashSet<Span>; 2],
 ) -> VersionContext<'t, 'l> {
     VersionContext {
         types,
@@ -300,16 +294,13 @@ fn context<'t, 'l>(
         mark: EXTENSION.key,
         beside,
         below_root,
-        is_gone,
+        leaving,
     }
 }
 
-/// Whether an import of a document leads to one of these files.
-fn leads_to(links: &Links, document: &Document, name: &str, files: &[FileId]) -> bool {
-    let own =
-        links.links.iter().filter(|link| link.from == document.file() && files.contains(&link.to));
-    let text = |span: Span| document.text().get(span.start as usize..span.end as usize);
-    own.into_iter().any(|link| text(link.span).is_some_and(|text| text.contains(name)))
+/// The imports that lead to these files, by their places.
+fn leading_to(links: &Links, files: &FxHashSet<FileId>) -> FxHashSet<Span> {
+    links.links.iter().filter(|link| files.contains(&link.to)).map(|link| link.span).collect()
 }
 
 /// The imports of one document whose files are not converted with it.

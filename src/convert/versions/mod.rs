@@ -5,12 +5,13 @@
 //! lacks is kept in the metadata of its element where that has some, or is lost, and both are
 //! reported.
 
+mod artifacts;
 mod conditions;
 mod functions;
 mod notation;
 mod parameters;
 mod paths;
-mod refused;
+mod refinements;
 mod renamed;
 mod supplied;
 mod to_1_3;
@@ -69,8 +70,9 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub beside: Option<String>,
     /// The path to a file that an import names from the root of an archive.
     pub below_root: &'t dyn Fn(&str) -> Option<String>,
-    /// The files that hold nothing but supplied types. Nothing needs to import them any more.
-    pub is_gone: &'t dyn Fn(&str) -> bool,
+    /// The imports of files that hold nothing but supplied types, by their places. Nothing needs them
+    /// any more.
+    pub leaving: &'t FxHashSet<Span>,
 }
 
 /// A document in the other version.
@@ -833,7 +835,9 @@ impl<'t, 'a> Converter<'t, 'a> {
         value: Node<'a>,
         entity: &'static ElementGrammar,
     ) -> Option<Out<'a>> {
-        if self.to == TargetVersion::Simple && self.is_supplied(value, entity) {
+        if self.to == TargetVersion::Simple
+            && (self.is_supplied(value, entity) || self.loses_reserved(key, entity))
+        {
             return None;
         }
         if value.kind() != NodeKind::Mapping && entity.kind == EntityKind::Artifact {

@@ -126,7 +126,7 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
         mark: "",
         beside: None,
         below_root: &|_| None,
-        is_gone: &|_| false,
+        leaving: &FxHashSet::default(),
     };
     let mut converter = Converter::new(document.root(), TargetVersion::Two, &context);
     converter.name = key.text().unwrap_or_default();

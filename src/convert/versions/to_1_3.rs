@@ -80,6 +80,18 @@ impl<'a> Converter<'_, 'a> {
         }
     }
 
+    /// Whether an element has a name that version 1.3 reserves, which is reported.
+    pub(super) fn loses_reserved(&mut self, key: Node<'a>, entity: &ElementGrammar) -> bool {
+        let is_operation =
+            matches!(entity.kind, EntityKind::Operation | EntityKind::OperationAssignment);
+        let is_reserved = is_operation && key.text() == Some("inputs");
+        if is_reserved {
+            let why = "no operation of TOSCA 1.3 has the name of this keyname";
+            self.report(LossKind::Lost, key, "the operation `inputs`", why);
+        }
+        is_reserved
+    }
+
     fn lose(&mut self, SourceEntry { entity, key, .. }: SourceEntry<'a>) {
         let name = v2_0::written(key);
         let is_known =
@@ -139,6 +151,10 @@ impl<'a> Converter<'_, 'a> {
             (EntityKind::File, "tosca_definitions_version") => {
                 let version = if self.is_extended { self.context.extended } else { PLAIN_VERSION };
                 made.put(key, name, text(version));
+            }
+            (EntityKind::File, "profile") if value.text().is_some_and(profile::is_reserved) => {
+                let why = "namespaces that begin like this are those of TOSCA 1.3 itself";
+                self.report(LossKind::Lost, value, "the name of a profile", why);
             }
             (EntityKind::File, "profile") => made.put(key, "namespace", Out::Source(value)),
             (EntityKind::File, section) if Family::of_keyword(section).is_some() => {
@@ -480,7 +496,7 @@ impl<'a> Converter<'_, 'a> {
                 items.push((Some(item), Out::Source(item)));
                 continue;
             };
-            if (self.context.is_gone)(import.file) && import.prefix.is_none() {
+            if self.context.leaving.contains(&item.span()) && import.prefix.is_none() {
                 continue;
             }
             if import.is_profile {

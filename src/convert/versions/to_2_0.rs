@@ -9,7 +9,7 @@ use super::{
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::tosca::import::is_profile;
-use crate::tosca::types::{ArtifactDefinition, Occurrences, TypeId, profile};
+use crate::tosca::types::{Occurrences, TypeId, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::value::{Primitive, Schema};
@@ -20,11 +20,9 @@ use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
-/// The type of artifacts that name none.
-const ARTIFACT: &str = "tosca.artifacts.File";
-
-/// The type of interfaces for which no type is named.
-const INTERFACE: &str = "tosca.interfaces.Root";
+/// The type of interfaces for which no type is named. To those that derive from it, others may add
+/// operations.
+pub(super) const INTERFACE: &str = "tosca.interfaces.Root";
 
 /// The type of relationships for which no type is named.
 const RELATIONSHIP: &str = "tosca.relationships.Root";
@@ -208,23 +206,6 @@ impl<'t, 'a> Converter<'t, 'a> {
         let is_added = |key: &str| !of.is_open && !of.interfaces.contains_key(key);
         let why = "a template of TOSCA 2.0 has the interfaces of its type, and no others";
         self.keep_some(made, entry, &|key, _| is_added(key.text()?).then_some(why))
-    }
-
-    /// Keeps artifacts that take their file from a definition in another file, where its name means
-    /// something else. Returns false where there are none.
-    fn artifacts_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
-        let takes_file = |this: &Self, name: &str, artifact: Node<'a>| {
-            let is_without = artifact.kind() == NodeKind::Mapping && artifact.get("file").is_none();
-            let file = this.inherited_artifact(artifact, name, |it| it.file);
-            is_without && file.is_some_and(|it| !std::ptr::eq(it.document(), artifact.document()))
-        };
-        let why =
-            "an artifact of TOSCA 2.0 has to have a file, and this one is that of another type";
-        let taking = entry.value.entries().filter(|(key, artifact)| {
-            key.text().is_some_and(|name| takes_file(self, name, *artifact))
-        });
-        let taking: FxHashSet<_> = taking.filter_map(|(key, _)| key.text()).collect();
-        self.keep_some(made, entry, &|key, _| taking.contains(key.text()?).then_some(why))
     }
 
     /// Keeps the parts of an entry that have no counterpart, for which `why` says why. Returns false
@@ -606,91 +587,6 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn copied_type(&self, node: Node<'a>) -> Option<Node<'a>> {
         let copied = self.template("relationship_templates", node.get("copy")?.text()?)?;
         copied.get("type")
-    }
-
-    fn finish_artifact(&mut self, made: &mut Made<'a>) {
-        if !made.has("type") {
-            let kind = self.artifact_type(made.node, self.name);
-            made.supply("type", text(kind));
-        }
-        // Names of files have their meaning beside the file that says them.
-        let inherited = self.inherited_artifact(made.node, self.name, |artifact| artifact.file);
-        let inherited =
-            inherited.filter(|file| std::ptr::eq(file.document(), made.node.document()));
-        if let Some(file) = inherited.filter(|_| !made.has("file")) {
-            let why = "an artifact of TOSCA 2.0 has to have one";
-            self.report(LossKind::Supplied, made.node, "the file of an artifact", why);
-            made.supply("file", Out::Source(file));
-            self.supply_of_artifact(made);
-        }
-    }
-
-    /// Supplies what belongs to the file of the artifact that another one refines.
-    fn supply_of_artifact(&mut self, made: &mut Made<'a>) {
-        let repository = self.inherited_artifact(made.node, self.name, |it| it.repository);
-        let properties = self.inherited_properties(made.node);
-        let why = "an artifact of TOSCA 2.0 replaces the one of its name";
-        if let Some(repository) = repository.filter(|_| !made.has("repository")) {
-            self.report(LossKind::Supplied, made.node, "`repository`", why);
-            made.supply("repository", Out::Source(repository));
-        }
-        if let Some(properties) = properties.filter(|_| !made.has("properties")) {
-            self.report(LossKind::Supplied, made.node, "`properties`", why);
-            let mut properties = self.values(properties, true);
-            self.drop_refused(&mut properties);
-            made.supply("properties", properties);
-        }
-    }
-
-    /// What the node type says of its artifact of this name elsewhere than at a node.
-    fn inherited_artifact(
-        &self,
-        at: Node<'a>,
-        name: &str,
-        said: impl Fn(&ArtifactDefinition<'a>) -> Option<Node<'a>>,
-    ) -> Option<Node<'a>> {
-        let SelfScope::Node((Some(id), _)) = self.scope else { return None };
-        let said = said(&self.context.types.effective(id).artifacts.get(name)?.definition)?;
-        let is_here = std::ptr::eq(said.document(), at.document())
-            && (at.span().start..at.span().end).contains(&said.span().start);
-        (!is_here).then_some(said)
-    }
-
-    /// The properties that the artifact which another one refines has.
-    fn inherited_properties(&self, at: Node<'a>) -> Option<Node<'a>> {
-        let SelfScope::Node((Some(id), _)) = self.scope else { return None };
-        let is_here = |node: Node<'a>| node.span() == at.span();
-        self.context.types.chain(id).find_map(|id| {
-            let mut artifacts = self.context.types.definition(id).artifacts.iter();
-            let said = artifacts.find(|it| it.named.name == self.name)?.named.value;
-            said.get("properties").filter(|_| !is_here(said))
-        })
-    }
-
-    /// The type of an artifact that names none: that of the node type's artifact of this name, or
-    /// else the one of all files.
-    fn artifact_type(&mut self, at: Node<'a>, name: &str) -> String {
-        if let Some(kind) = self.inherited_artifact(at, name, |artifact| artifact.kind) {
-            let name = kind.text().unwrap_or_default();
-            let called = self.called(&[Family::Artifact], name, kind);
-            return called.unwrap_or_else(|| name.to_owned());
-        }
-        self.report(
-            LossKind::Supplied,
-            at,
-            "the type of an artifact",
-            "an artifact of TOSCA 2.0 has to have one",
-        );
-        self.need(Family::Artifact, ARTIFACT);
-        ARTIFACT.to_owned()
-    }
-
-    /// An artifact that is only the name of its file.
-    pub(super) fn short_artifact_to_2_0(&mut self, key: Node<'a>, value: Node<'a>) -> Out<'a> {
-        let kind = self.artifact_type(value, key.text().unwrap_or_default());
-        let mut out = inline_map("type", text(kind));
-        super::extend(&mut out, vec![(OutKey::New("file".into()), Out::Source(value))]);
-        out
     }
 
     /// What stands in place of the map of an element.

@@ -1,15 +1,13 @@
 //! Tells what refinements mean in the other version: keeps what version 1.3 allows in types and TOSCA
 //! 2.0 does not, and reports where one version adds to what is inherited and the other replaces it.
 
-use super::{AssignedTo, Converter, Made, SelfScope, SourceEntry, text};
+use super::to_2_0::INTERFACE;
+use super::{AssignedTo, Converter, Made, SourceEntry, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
 use crate::tosca::v2_0::grammar::EntityKind;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 use rustc_hash::FxHashSet;
-
-/// The ancestor of the interface types to which TOSCA 2.0 may add operations elsewhere.
-const ROOT: &str = "tosca.interfaces.Root";
 
 impl<'t, 'a> Converter<'t, 'a> {
     /// Why TOSCA 2.0 does not allow this.
@@ -61,7 +59,10 @@ impl<'t, 'a> Converter<'t, 'a> {
             *out = Out::Map { entries: super::sources(node).into(), like: Some(node) };
         }
         let Out::Map { entries, .. } = out else { return };
-        let is_allowed = |(key, _): &&(OutKey<'a>, Out<'a>)| !matches!(key, OutKey::Source(key) if self.refusal(*key).is_some());
+        let is_allowed = |(key, _): &&(OutKey<'a>, Out<'a>)| match key {
+            OutKey::Source(key) => self.refusal(*key).is_none(),
+            _ => true,
+        };
         *entries = entries.iter().filter(is_allowed).cloned().collect();
     }
 
@@ -82,8 +83,8 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
         let why = "only types that derive from that of version 1.3 take the operations of others";
         self.report(LossKind::Supplied, made.node, "the parent of an interface type", why);
-        self.need(Family::Interface, ROOT);
-        made.entries.insert(0, (OutKey::New("derived_from".into()), text(ROOT)));
+        self.need(Family::Interface, INTERFACE);
+        made.entries.insert(0, (OutKey::New("derived_from".into()), text(INTERFACE)));
     }
 
     /// Tells that a filter, which adds to the inherited ones, replaces them in version 1.3.
@@ -122,25 +123,5 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn tell_replaced(&mut self, at: Node<'a>, construct: &str) {
         let why = "what a type of TOSCA 1.3 says replaces it";
         self.report(LossKind::Lost, at, construct, why);
-    }
-
-    /// Tells what an artifact inherits in version 1.3 from the one that it replaces in version 2.0.
-    pub(super) fn tell_inherited_of_artifact(&mut self, made: &Made<'a>) {
-        let replaced = match (self.own_type, self.scope) {
-            (Some(_), _) => self.of_parent(),
-            (None, SelfScope::Node((Some(id), _))) => Some(self.context.types.effective(id)),
-            _ => None,
-        };
-        let replaced = replaced.and_then(|of| of.artifacts.get(self.name));
-        let Some(replaced) = replaced.map(|part| &part.definition) else { return };
-        let inherited = [
-            ("repository", replaced.repository.is_some()),
-            ("properties", !replaced.properties.is_empty()),
-        ];
-        for (name, _) in inherited.into_iter().filter(|(name, is)| *is && !made.has(name)) {
-            let construct = format!("that an artifact has no `{name}`");
-            let why = "an artifact of TOSCA 1.3 inherits what it does not say";
-            self.report(LossKind::Lost, made.node, &construct, why);
-        }
     }
 }
