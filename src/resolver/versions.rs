@@ -239,7 +239,7 @@ impl<'l> VersionFiles<'l> {
         Conversion { files, losses: losses.ordered(), format, meta }
     }
 
-    /// The imports that bring more than types, by their places.
+    /// The imports that bring more than types in version 1.3, by their places.
     fn bringing(&self, links: &Links) -> FxHashSet<Span> {
         const SECTIONS: [&str; 7] = [
             "inputs",
@@ -250,16 +250,20 @@ impl<'l> VersionFiles<'l> {
             "policies",
             "workflows",
         ];
-        let brings = |root: Node<'_>| {
-            let sections =
-                SECTIONS.into_iter().filter_map(|it| root.get("topology_template")?.get(it));
-            let is_empty = |it: Node<'_>| it.entries().len() == 0 && it.items().len() == 0;
-            has_topology(root) && sections.into_iter().any(|it| !is_empty(it))
+        let is_empty = |it: Node<'_>| it.entries().len() == 0 && it.items().len() == 0;
+        let brings = |document: &Document| {
+            let topology = document.root().get("topology_template");
+            let is_other = v2_0::is_of(document) == (self.to == TargetVersion::Simple);
+            is_other
+                && topology.is_some_and(|topology| {
+                    let mut sections = SECTIONS.into_iter().filter_map(|it| topology.get(it));
+                    topology.get("substitution_mappings").is_none()
+                        && sections.any(|it| !is_empty(it))
+                })
         };
-        let bringing: FxHashSet<_> = links.links.iter().map(|link| link.to).collect();
-        let bringing = bringing
-            .into_iter()
-            .filter(|file| self.loaded.whole(*file).is_ok_and(|document| brings(document.root())));
+        let imported: FxHashSet<_> = links.links.iter().map(|link| link.to).collect();
+        let bringing =
+            imported.into_iter().filter(|file| self.loaded.whole(*file).is_ok_and(brings));
         leading_to(links, &bringing.collect())
     }
 

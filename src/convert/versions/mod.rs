@@ -56,7 +56,7 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub types: &'t Types<'a>,
     /// What the other version does not allow in them.
     pub refusals: &'t Refusals,
-    /// The imports of version 1.3 that bring more than types, by their places.
+    /// The imports that bring more than types in version 1.3, by their places.
     pub bringing: &'t FxHashSet<Span>,
     /// Whether a key is a word of an extension, which both versions share.
     pub is_word: fn(&str) -> bool,

@@ -499,6 +499,12 @@ impl<'a> Converter<'_, 'a> {
             if self.context.leaving.contains(&item.span()) && import.prefix.is_none() {
                 continue;
             }
+            if self.context.bringing.contains(&item.span()) {
+                let why = "imports of TOSCA 1.3 bring the templates of a file, too";
+                self.at(index, |this| {
+                    this.report(LossKind::Supplied, item, "the topology of an imported file", why);
+                });
+            }
             if import.is_profile {
                 let name = import.file;
                 let why = "TOSCA 1.3 imports files, not profiles by their names";
