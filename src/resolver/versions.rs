@@ -17,7 +17,7 @@ use crate::tosca::v2_0;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
-use crate::variability::template::{NEWEST_VERSION, has_topology, is_keyword, is_read_as_wrapped};
+use crate::variability::template::{NEWEST_VERSION, is_keyword, is_read_as_wrapped};
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::{FileId, Span, normalize};
