@@ -72,7 +72,7 @@ impl Resolver {
                 uri: format!("cuvee:{}/{}/{name}", settings.runtime_name(), settings.tenant_name()),
                 secrets: settings.secrets,
                 sensitive: settings.sensitive.iter().map(|it| it.as_str().into()).collect(),
-                target: Some(self.instance_choice(&digest, inputs)),
+                target: Some(self.instance_choice(&digest, &made.model, inputs)),
                 beside: Vec::new(),
             };
             let (actor, origin) = (author.holder.actor.as_str(), author.origin);
@@ -97,10 +97,16 @@ impl Resolver {
     }
 
     /// The part of the choice that is kept with the instance.
-    fn instance_choice(&self, digest: &str, inputs: &[(String, Value)]) -> InstanceTarget {
+    fn instance_choice(
+        &self,
+        digest: &str,
+        made: &InstanceModel,
+        inputs: &[(String, Value)],
+    ) -> InstanceTarget {
         InstanceTarget {
             digest: digest.into(),
             template: self.named_template().into(),
+            service_template: made.target.service_template,
             choice: choice_of(&self.choice.chosen_presets(), inputs),
         }
     }

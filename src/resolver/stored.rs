@@ -644,6 +644,10 @@ impl<'s> StoredInstance<'s> {
     fn carried(&self, plan: AppliedPlan, kept: Arc<str>) -> Result<CarriedPlan, Diagnostic> {
         let model =
             |digest: &str| TargetSources::read_model(digest, &|digest| self.log.log().blob(digest));
+        let to = match &plan.target {
+            Some(target) => model(&target.digest)?,
+            None => InstanceModel::default(),
+        };
         let target = plan.target.as_ref().map(|target| {
             let presets: Vec<_> = target.presets.iter().map(ToString::to_string).collect();
             let inputs = target.inputs.iter();
@@ -651,13 +655,10 @@ impl<'s> StoredInstance<'s> {
             InstanceTarget {
                 digest: Arc::clone(&target.digest),
                 template: Arc::clone(&target.template),
+                service_template: to.target.service_template,
                 choice: choice_of(&presets, &inputs),
             }
         });
-        let to = match &target {
-            Some(target) => model(&target.digest)?,
-            None => InstanceModel::default(),
-        };
         let from = model(&self.model().target.digest).ok();
         Ok(CarriedPlan { kept, plan, target, to, from })
     }

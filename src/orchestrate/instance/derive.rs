@@ -313,6 +313,7 @@ struct AssignedValues<'s, 't> {
 impl<'v, 't> Deriving<'_, 'v, '_, 't> {
     fn model(&mut self) -> InstanceModel {
         let mut model = InstanceModel { inputs: self.inputs(), ..InstanceModel::default() };
+        model.target.service_template = self.variant.types.is_of_2_0();
         for id in self.topology.node_ids() {
             let name = Arc::from(&*self.topology.node(id).name);
             let node = self.node(id).trimmed();

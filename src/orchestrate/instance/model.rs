@@ -94,6 +94,9 @@ pub struct InstanceTarget {
     pub digest: Arc<str>,
     /// The path of the template, as it was given.
     pub template: Arc<str>,
+    /// Whether its nodes are below `service_template`, as those of TOSCA 2.0 are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub service_template: bool,
     /// The choices that resolved the template: presets, variability inputs, options.
     pub choice: ByName<Value>,
 }

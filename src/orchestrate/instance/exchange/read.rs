@@ -1,12 +1,12 @@
 //! Reads the document of a model back.
 
 use super::facts::{EntityFacts, ModelFacts};
-use super::reference::{DocumentPlace, REFERENCE, TOSCA_REFERENCE};
+use super::reference::{DocumentPlace, REFERENCE, SERVICE_TEMPLATE, TOSCA_REFERENCE, is_topology};
 use super::{FACTS, RESERVED_METADATA, VERSION, VERSION_KEY, VERSIONS};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::instance::model::{
-    ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, NodeInstance,
-    PolicyInstance, RelationInstance, ReportedValue, pointer,
+    ByName, CapabilityInstance, GroupInstance, InstanceModel, InstanceState, InstanceTarget,
+    NodeInstance, PolicyInstance, RelationInstance, ReportedValue, pointer,
 };
 use crate::orchestrate::instance::shown::taken;
 use cuvee_text::value::Value;
@@ -93,8 +93,8 @@ impl<'n> ModelReader<'n> {
         }
         self.uri = Arc::clone(&model.uri);
         self.names(nodes, groups);
-        self.template = self.only_template(&model, nodes);
-        model.target.template = Arc::clone(&self.template);
+        model.target = self.only_target(&model, nodes);
+        self.template = Arc::clone(&model.target.template);
         let free = metadata
             .iter()
             .filter(|(key, _)| !RESERVED_METADATA.contains(&key.text().unwrap_or_default()));
@@ -143,16 +143,21 @@ impl<'n> ModelReader<'n> {
         (self.nodes, self.groups) = (names(nodes), names(groups));
     }
 
-    /// The template that entities refer to. If the document names none, it is the first that a node
-    /// names.
-    fn only_template(&self, model: &InstanceModel, nodes: Option<Node<'n>>) -> Arc<str> {
-        let is_said = !model.target.template.is_empty() || !model.uri.is_empty();
+    /// The target that entities refer to. If the document names none, its template is the first that
+    /// a node names.
+    fn only_target(&self, model: &InstanceModel, nodes: Option<Node<'n>>) -> InstanceTarget {
+        let said = &model.target;
+        let is_said = !said.template.is_empty() || !model.uri.is_empty();
         let mut places = nodes.into_iter().flat_map(Node::entries).filter_map(|(_, node)| {
             DocumentPlace::read(node.get("template")?.get(TOSCA_REFERENCE)?.text()?)
         });
         match places.next().filter(|_| !is_said) {
-            Some(place) => place.document.into(),
-            None => Arc::clone(&model.target.template),
+            Some(place) => InstanceTarget {
+                template: place.document.into(),
+                service_template: place.segments().next().as_deref() == Some(SERVICE_TEMPLATE),
+                ..said.clone()
+            },
+            None => said.clone(),
         }
     }
 
@@ -520,7 +525,7 @@ impl<'n> ModelReader<'n> {
         let own = facts.target.as_ref().unwrap_or(&self.template);
         match &segments[..] {
             [topology, of, name]
-                if topology == "topology_template" && of == section && place.document == &**own =>
+                if is_topology(topology) && of == section && place.document == &**own =>
             {
                 Some(Arc::from(&**name))
             }

@@ -1,6 +1,6 @@
 //! Reads and writes references in documents of models (seed "instance model", section 5.5.2.1.2).
 
-use crate::orchestrate::instance::model::pointer;
+use crate::orchestrate::instance::model::{InstanceTarget, pointer};
 use std::borrow::Cow;
 
 /// The key of a reference to an entity.
@@ -42,9 +42,23 @@ pub(super) fn local(section: &str, name: &str) -> String {
     format!("#/{section}/{}", pointer(name))
 }
 
-/// A reference to a template.
-pub(super) fn template(document: &str, section: &str, name: &str) -> String {
-    format!("{document}#/topology_template/{section}/{}", pointer(name))
+/// The keyname below which templates of TOSCA 2.0 are.
+pub(super) const SERVICE_TEMPLATE: &str = "service_template";
+
+/// Whether templates are below this keyname.
+pub(super) fn is_topology(keyname: &str) -> bool {
+    ["topology_template", SERVICE_TEMPLATE].contains(&keyname)
+}
+
+/// A reference to a template of a target, which is in this document.
+pub(super) fn template(
+    target: &InstanceTarget,
+    document: &str,
+    section: &str,
+    name: &str,
+) -> String {
+    let topology = if target.service_template { SERVICE_TEMPLATE } else { "topology_template" };
+    format!("{document}#/{topology}/{section}/{}", pointer(name))
 }
 
 /// A segment of a JSON pointer with its escapes resolved.

@@ -371,8 +371,8 @@ impl<'m> ModelTree<'m> {
         if is_foreign(name) {
             return single(TOSCA_REFERENCE, name);
         }
-        let document = target.unwrap_or(&self.model.target.template);
-        single(TOSCA_REFERENCE, template(document, section, name))
+        let own = &self.model.target;
+        single(TOSCA_REFERENCE, template(own, target.unwrap_or(&own.template), section, name))
     }
 }
 
