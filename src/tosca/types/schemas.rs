@@ -54,7 +54,7 @@ impl<'t, 'a> Schemas<'t, 'a> {
                     .primitive(TypeRef::Defined(id))
                     .and_then(Primitive::of_any_version),
                 schema: &effective.schema,
-                units: inherited_units(self.types, id),
+                units: units_of(self.types, id),
                 numbers: numbers(self.types, id),
                 is_open: effective.is_open,
                 is_secret: self.types.is_secret_data(id),
@@ -72,11 +72,11 @@ impl<'t, 'a> Schemas<'t, 'a> {
 pub(crate) fn units(types: &Types<'_>, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
     let schema = &definition.schema;
     let id = types.find_in(schema.file(), Family::Data, schema.type_name);
-    id.map(|id| inherited_units(types, id)).unwrap_or_default()
+    id.map(|id| units_of(types, id)).unwrap_or_default()
 }
 
 /// The units that a type and those that it derives from define for its values.
-fn inherited_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
+pub(crate) fn units_of(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
     types.chain(id).flat_map(|id| defined_units(types, id)).collect()
 }
 

@@ -187,16 +187,30 @@ impl Checker<'_, '_> {
         let is_taken = |known: &KnownValue| self.kinds(known).meets(kinds);
         let is_news =
             |one: &KnownValue| is_taken(one) && is_taken(other) && self.are_unlike(one, other);
-        for (one, also) in certain(ones).filter(|(one, _)| is_news(one)) {
-            let (one, other) = (self.shown(one), self.shown(other));
-            let message =
-                format!("`${name}` compares values of different types: {one} and {other}");
+        for (one, also) in certain(ones) {
+            let message = match self.foreign_unit(one, at) {
+                Some(unit) => format!("{} has no unit `{unit}`", self.shown(one)),
+                None if is_news(one) => {
+                    let (one, other) = (self.shown(one), self.shown(other));
+                    format!("`${name}` compares values of different types: {one} and {other}")
+                }
+                None => continue,
+            };
             let warning = Diagnostic::warning(Code::InvalidFunction, message).at(at.span());
             let section = BuiltIn::named(name).map_or("10.2.2.2", |function| function.section);
             let warning = warning.rule(Rule::new(&TOSCA_2_0, section));
             let when = [expression.when, when, also].concat();
             self.report_when(&when, &[], warning.help("compare values of one type"));
         }
+    }
+
+    /// The unit of a scalar as it is written, if the type of what it is compared with lacks it.
+    fn foreign_unit<'n>(&self, compared: &KnownValue, written: Node<'n>) -> Option<&'n str> {
+        let KnownValue::Typed(kind) = compared else { return None };
+        let (_, unit) = amount_and_unit(written.as_str()?)?;
+        let units = self.units(kind);
+        let is_unknown = !units.is_empty() && units.iter().all(|(known, _)| known != unit);
+        is_unknown.then_some(unit)
     }
 
     /// Whether two values are of different types for certain.

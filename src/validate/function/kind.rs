@@ -3,7 +3,8 @@
 
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::tosca::value::{Primitive, Schema, function};
+use crate::tosca::types::schemas::units_of;
+use crate::tosca::value::{Primitive, Schema, UnitSize, function};
 use crate::tosca::{Family, PropertyDefinition, TypeRef, v2_0};
 use cuvee_text::yaml::{Node, Scalar};
 
@@ -129,6 +130,16 @@ impl<'c> Checker<'c, '_> {
 
     pub(super) fn base(&self, kind: &ValueType) -> Option<Primitive> {
         self.types.primitive(kind.kind).and_then(Primitive::of_any_version)
+    }
+
+    /// The units of a scalar type of TOSCA 2.0; none of other types.
+    pub(super) fn units(&self, kind: &ValueType) -> Vec<UnitSize> {
+        match kind.kind {
+            TypeRef::Defined(id) if self.base(kind) == Some(Primitive::Scalar) => {
+                units_of(self.types, id)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether nothing is known of the values of a type that is not one of TOSCA itself.
