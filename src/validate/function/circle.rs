@@ -1,5 +1,5 @@
-//! Finds properties of TOSCA 2.0 whose values need themselves, or items that lists lack, along paths
-//! that are constant.
+//! Finds defaults of inputs and properties of TOSCA 2.0 whose values need themselves, or items that
+//! lists lack, along paths that are constant.
 
 use super::super::checker::Checker;
 use super::definition::taken;
@@ -9,6 +9,7 @@ use crate::topology::cycle::shortest_cycles;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::{Directive, Part, PropertyDefinition, v2_0};
+use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
@@ -76,6 +77,38 @@ impl<'c, 'a> Checker<'c, 'a> {
             let when: Vec<_> = values.iter().flat_map(|value| value.when.iter().copied()).collect();
             let error = error.section("4.4.2").help("give one of them a value of its own");
             self.report_when(&when, &[], error);
+        }
+    }
+
+    /// Warns of inputs whose defaults need each other: one of them has to be given.
+    pub(super) fn circles_of_defaults(&self) {
+        let inputs = &self.graph.inputs;
+        let slot = |id: ElementId| {
+            let element = self.graph.element(id);
+            (element.kind == ElementKind::Input).then_some(element.slot as usize)
+        };
+        let mut edges = vec![Vec::new(); inputs.len()];
+        for reference in &self.graph.references {
+            let Some(from) = reference.from.and_then(slot) else { continue };
+            let default = inputs[from].parameter.declared.value.get("default").map(Node::span);
+            let is_in = |it: Span| it.start <= reference.span.start && reference.span.end <= it.end;
+            if default.is_some_and(is_in) {
+                let asked = reference.targets.iter().filter_map(|id| slot(*id));
+                edges[from].extend(asked.map(|asked| (asked, ())));
+            }
+        }
+        for circle in shortest_cycles(&edges) {
+            let ids: Vec<_> = circle.iter().map(|(at, _)| inputs[*at].id).collect();
+            let Some((first, others)) = ids.split_first() else { continue };
+            let display = self.graph.display(*first);
+            let message =
+                format!("the default of {display} needs itself, so nobody can leave it out");
+            let at = self.graph.element(*first).span;
+            let warning = Diagnostic::warning(Code::InvalidFunction, message).at(at);
+            let through = others.iter().map(|id| self.graph.element(*id).span);
+            let warning = through.fold(warning, |it, at| it.label(at, "through this input"));
+            let help = "give one of them a default of its own";
+            self.report_when(&ids, &[], warning.section("4.4.1").help(help));
         }
     }
 

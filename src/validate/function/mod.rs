@@ -112,6 +112,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.validated_inputs();
             self.circles();
         }
+        self.circles_of_defaults();
         for property in &graph.properties {
             if let PropertyValue::Value(value) = property.property.value {
                 self.search(&self.site(property.id), value);
