@@ -102,7 +102,9 @@ impl<'a> Types<'a> {
             let strict = Self { is_strict: true, ..unread() };
             let [mut found, mut known] = [Vec::new(), Vec::new()];
             strict.judge_at_once(ids, &mut found);
-            unread().judge_at_once(ids, &mut known);
+            if !found.is_empty() {
+                unread().judge_at_once(ids, &mut known);
+            }
             let known: FxHashSet<_> = known.iter().map(|it| (it.code, it.span)).collect();
             found.retain(|it| !known.contains(&(it.code, it.span)));
             let why = found.into_iter().filter_map(|it| Some((it.span?, it.message)));
