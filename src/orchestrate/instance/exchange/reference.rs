@@ -81,8 +81,15 @@ mod tests {
             let segments: Vec<_> = place.segments().collect();
             assert_eq!((place.document, &*segments), ("", &["nodes".into(), Cow::from(name)][..]));
         }
-        let text = template("https://host/a#b.yaml", "node_templates", "shop");
-        assert_eq!(DocumentPlace::read(&text).unwrap().document, "https://host/a#b.yaml");
+        for (service_template, topology) in
+            [(true, "service_template"), (false, "topology_template")]
+        {
+            let target = InstanceTarget { service_template, ..InstanceTarget::default() };
+            let text = template(&target, "https://host/a#b.yaml", "node_templates", "shop");
+            let place = DocumentPlace::read(&text).unwrap();
+            assert_eq!(place.document, "https://host/a#b.yaml");
+            assert_eq!(place.path, format!("{topology}/node_templates/shop"));
+        }
         assert_eq!(DocumentPlace::read("#/nodes/a?generation=2").unwrap().path, "nodes/a");
         assert_eq!(DocumentPlace::read("shop"), None);
     }

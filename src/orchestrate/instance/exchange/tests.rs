@@ -147,9 +147,9 @@ fn among(ids: &[Arc<str>], at: &str) -> Arc<str> {
 
 prop_compose! {
     fn any_model()(name in any_name(), revision in 0..99u64, time in any_name(), secrets in select(vec![SecretsMode::Digest, SecretsMode::Drop]),
-        template in any_name(), choice in named(any_value()), metadata in named(any_value()), nodes in named(any_node()), groups in named(any_group()),
+        template in any_name(), service_template in any::<bool>(), choice in named(any_value()), metadata in named(any_value()), nodes in named(any_node()), groups in named(any_group()),
         policies in named(any_policy()), inputs in named(any_value()), outputs in named(any_value()), orchestration in option::of(any_orchestration())) -> InstanceModel {
-        let target = InstanceTarget { digest: "sha256:1".into(), template, choice };
+        let target = InstanceTarget { digest: "sha256:1".into(), template, service_template, choice };
         let uri = format!("cuvee:default/default/{name}").into();
         let mut model = InstanceModel { uri, lineage: "x".into(), revision, structure: revision, time, secrets, sensitive: vec!["pin".into()], target, metadata,
             nodes, groups, policies, inputs, outputs, orchestration, ..InstanceModel::default() };
