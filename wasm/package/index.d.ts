@@ -309,32 +309,6 @@ export interface TypesOfName {
   definitions: TypeDefinition[];
 }
 
-/** A part of a type of TOSCA 1.0. */
-export interface DefinedPart {
-  name: string;
-  type: string | null;
-  occurrences: string | null;
-  from: string;
-}
-
-/** Types of TOSCA 1.0, where the template is definitions in XML. */
-export interface DefinedTypes {
-  version: 1;
-  types: {
-    kind: string;
-    name: string;
-    place: string;
-    ancestors: string[];
-    abstract: boolean;
-    final: boolean;
-    properties: { name: string; type: string | null; required: boolean; repeats: boolean }[];
-    requirements: DefinedPart[];
-    capabilities: DefinedPart[];
-    operations: DefinedPart[];
-    goes_with: string[];
-  }[];
-}
-
 export type Difference = { element: string; path: string } & (
   | { kind: "added"; to: Value }
   | { kind: "removed"; from: Value }
@@ -433,9 +407,9 @@ export class Template {
   /** Shows which elements are present with which preset. */
   matrix(choice?: MatrixChoice): Matrix;
   /** Lists types. */
-  types(name?: undefined, choice?: TypesChoice): Types | DefinedTypes;
+  types(name?: undefined, choice?: TypesChoice): Types;
   /** Shows the types of a name with all that they inherit. */
-  types(name: string, choice?: TypesChoice): TypesOfName | DefinedTypes;
+  types(name: string, choice?: TypesChoice): TypesOfName;
   /** Compares the variants of two choices of presets. */
   diff(from: string | readonly string[] | undefined, to: string | readonly string[] | undefined, choice?: Choice): Diff;
   /** Draws the topology: all of it, or with what is chosen. */

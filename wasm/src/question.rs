@@ -140,10 +140,9 @@ impl Question {
     }
 
     fn types(&self, resolver: &Resolver) -> Result<String, Failure> {
-        match (resolver.defined_types(self.name.as_deref()), &self.name) {
-            (Some(defined), _) => document(defined?),
-            (None, None) => document(resolver.types()?),
-            (None, Some(name)) => {
+        match &self.name {
+            None => document(resolver.types()?),
+            Some(name) => {
                 let definitions = resolver.effective_types(name)?.result;
                 Ok(pretty(&TypesOfName { definitions }))
             }

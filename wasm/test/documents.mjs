@@ -5,12 +5,12 @@ import { readFileSync } from "node:fs";
 
 const TYPES = { variants: "Variants", count: "Count", explain: "Explanation", inputs: "Inputs", matrix: "Matrix", diff: "Diff", graph: "Graph" };
 const { asked } = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const lines = ['import type { Count, DefinedTypes, Diff, Explanation, Graph, Inputs, Matrix, Types, TypesOfName, Variants } from "cuvee";'];
+const lines = ['import type { Count, Diff, Explanation, Graph, Inputs, Matrix, Types, TypesOfName, Variants } from "cuvee";'];
 const kept = new Map();
 for (const { question, choice, output } of asked) {
   if (!(question === "types" || TYPES[question]) || !output.startsWith("{") || choice.format !== undefined) continue;
   const document = JSON.parse(output);
-  const ofTypes = document.definitions ? "TypesOfName" : document.types?.[0]?.kind ? "DefinedTypes" : "Types";
+  const ofTypes = document.definitions ? "TypesOfName" : "Types";
   const type = question === "types" ? ofTypes : TYPES[question];
   // A few of each are enough, and do not keep the compiler for long.
   const count = kept.get(type) ?? 0;
@@ -19,5 +19,5 @@ for (const { question, choice, output } of asked) {
   lines.push(`export const document${lines.length}: ${type} = ${output.trim()};`);
 }
 console.log(lines.join("\n"));
-const missing = ["Count", "DefinedTypes", "Diff", "Explanation", "Graph", "Inputs", "Matrix", "Types", "TypesOfName", "Variants"].filter((type) => !kept.has(type));
+const missing = ["Count", "Diff", "Explanation", "Graph", "Inputs", "Matrix", "Types", "TypesOfName", "Variants"].filter((type) => !kept.has(type));
 if (missing.length > 0) throw new Error(`no document is of ${missing.join(", ")}`);

@@ -15,7 +15,7 @@ const found: Variants = shop.variants({ limit: 3, projection: "nodes", where: "{
 const drawing: string = shop.graph({ format: "mermaid" });
 const nodes: Graph["nodes"] = shop.graph({ format: "json", presets: "prod" }).nodes;
 const diff: Difference[] = shop.diff("dev", ["prod", "sale"]).changes;
-const types: TypesOfName | object = shop.types("tosca.nodes.Compute", { nonNormative: true });
+const types: TypesOfName = shop.types("tosca.nodes.Compute", { nonNormative: true });
 const document: string = shop.document("explain", { element: "node.shop" }) + shop.document("count");
 
 function lookAt(error: unknown): string | undefined {
