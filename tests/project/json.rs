@@ -62,6 +62,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("instance ready taken --now 2026-01-02T00:00:00Z --format json", 0, "instance-ready"),
     ("instance export demo --format json", 0, MODEL),
     ("instance export next --unstable --format json", 0, MODEL),
+    ("instance export phones --format json", 0, MODEL),
     ("instance run try guestbook --dry-run --format json", 0, "instance-dry-run"),
     ("instance run try guestbook --rehearse --format json", 0, "instance-rehearsal"),
     ("instance check demo --probe tosca.nodes.Root=cat --format json", 0, "instance-check"),
@@ -329,6 +330,8 @@ fn workplace() -> TempDir {
     }
     let types = "tests/substitute/types.yaml";
     fs::copy(root().join(types), dir.path().join("types.yaml")).unwrap();
+    let phones = "tests/instance/version-2-export/template.yaml";
+    fs::copy(root().join(phones), dir.path().join("phones.yaml")).unwrap();
     fs::copy(root().join("examples/kiosk.tosca"), dir.path().join("kiosk.tosca")).unwrap();
     let web = root().join("tests/convert/shop/shop.tosca");
     fs::copy(web, dir.path().join("web.tosca")).unwrap();
@@ -395,6 +398,7 @@ fn documents() -> BTreeMap<&'static str, Vec<(&'static str, Value)>> {
         "instance record demo shop --note busy",
         "instance init next deployment --deployment-input domain=books.example",
         "instance plan next -o next.json",
+        "instance init phones phones.yaml",
         "instance init taken deployment --deployment-input domain=books.example",
         "instance plan taken -o taken.json",
         "instance apply taken taken.json",
