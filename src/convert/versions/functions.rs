@@ -59,15 +59,16 @@ impl<'a> Converter<'_, 'a> {
     /// The key of a value, which is a string in version 2.0.
     fn key_to_2_0(&mut self, key: Node<'a>) -> OutKey<'a> {
         match (key.as_str(), key.text()) {
-            (Some(name), _) if name.starts_with('$') => {
-                OutKey::Renamed(key, format!("${name}").into())
-            }
+            (Some(name), _) => match v2_0::escaped(name) {
+                Some(escaped) => OutKey::Renamed(key, escaped.into()),
+                None => OutKey::Source(key),
+            },
             (None, Some(name)) => {
                 let why = "the keys of maps of TOSCA 2.0 are strings";
                 self.report(LossKind::Lost, key, &format!("the type of the key `{name}`"), why);
                 OutKey::New(name.into())
             }
-            _ => OutKey::Source(key),
+            (None, None) => OutKey::Source(key),
         }
     }
 
