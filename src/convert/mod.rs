@@ -17,5 +17,5 @@ pub(crate) use to_xml::{ConvertedVariant, ConvertedXml, LocatedFile, ToXmlSettin
 pub(crate) use to_yaml::{ConvertedYaml, ToYamlSettings, TypeCounterparts, to_yaml};
 pub(crate) use versions::{
     NeededType, TargetVersion, VersionContext, VersionedDocument, converted, is_supplied_file,
-    supplied_document,
+    renamed_types, supplied_document,
 };

@@ -5,14 +5,14 @@ use super::Resolver;
 use super::conversion::{Conversion, ConversionFormat, ConversionQuery};
 use crate::convert::{
     Loss, LossKind, Losses, NeededType, TargetVersion, VersionContext, VersionedDocument,
-    converted, is_supplied_file, supplied_document,
+    converted, is_supplied_file, renamed_types, supplied_document,
 };
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{self, Extension};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::load::{Extent, Loaded};
 use crate::tosca::types::scope::Links;
-use crate::tosca::types::{Refusals, Types};
+use crate::tosca::types::{Refusals, TypeId, Types};
 use crate::tosca::v2_0;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::prepared::Interpreted;
@@ -22,7 +22,7 @@ use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::{FileId, Span, normalize};
 use cuvee_text::yaml::{Document, Node};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
 /// The file of the types that are supplied.
@@ -184,6 +184,7 @@ impl<'l> VersionFiles<'l> {
             TargetVersion::Two => types.refusals(),
             TargetVersion::Simple => Refusals::default(),
         };
+        let renamed = renamed_types(types, self.to);
         let bringing = self.bringing(links);
         let gone: FxHashSet<FileId> = match self.to {
             TargetVersion::Simple => {
@@ -214,7 +215,7 @@ impl<'l> VersionFiles<'l> {
                 is_there.then(|| relative(path, named))
             };
             let imports = [&bringing, &leaving];
-            let context = context((types, &refusals), beside, &below_root, imports);
+            let context = context((types, &renamed, &refusals), beside, &below_root, imports);
             let VersionedDocument { text, losses: found, needed: more } =
                 converted(document, self.to, &context);
             needed.extend(more.into_iter().filter(|it| !needed.contains(it)).collect::<Vec<_>>());
@@ -283,13 +284,14 @@ impl<'l> VersionFiles<'l> {
 }
 
 fn context<'t, 'l>(
-    (types, refusals): (&'t Types<'l>, &'t Refusals),
+    (types, renamed, refusals): (&'t Types<'l>, &'t FxHashMap<TypeId, String>, &'t Refusals),
     beside: Option<String>,
     below_root: &'t dyn Fn(&str) -> Option<String>,
     [bringing, leaving]: [&'t FxHashSet<Span>; 2],
 ) -> VersionContext<'t, 'l> {
     VersionContext {
         types,
+        renamed,
         refusals,
         bringing,
         is_word: is_keyword,

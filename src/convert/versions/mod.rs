@@ -17,6 +17,7 @@ mod supplied;
 mod to_1_3;
 mod to_2_0;
 
+pub(crate) use renamed::renamed_types;
 pub(crate) use supplied::{is_supplied_file, supplied_document};
 
 use self::parameters::keyname_of_value;
@@ -54,6 +55,8 @@ pub(crate) enum TargetVersion {
 pub(crate) struct VersionContext<'t, 'a> {
     /// All types that the documents name.
     pub types: &'t Types<'a>,
+    /// The new names of those that get one.
+    pub renamed: &'t FxHashMap<TypeId, String>,
     /// What the other version does not allow in them.
     pub refusals: &'t Refusals,
     /// The imports that bring more than types in version 1.3, by their places.
@@ -149,8 +152,6 @@ struct Converter<'t, 'a> {
     users: OnceCell<FxHashMap<&'a str, Vec<paths::UsedRelationship<'a>>>>,
     /// The templates of the topology, by section.
     templates: OnceCell<FxHashMap<&'a str, NamedNodes<'a>>>,
-    /// The new names of types.
-    renamed: OnceCell<FxHashMap<TypeId, String>>,
     losses: Losses,
     needed: Vec<NeededType>,
 }
@@ -512,7 +513,6 @@ impl<'t, 'a> Converter<'t, 'a> {
             assignment: None,
             users: OnceCell::new(),
             templates: OnceCell::new(),
-            renamed: OnceCell::new(),
             losses: Losses::default(),
             needed: Vec::new(),
         }

@@ -8,7 +8,7 @@ use crate::tosca::v2_0::grammar::{self, ElementGrammar};
 use crate::tosca::value::{Dimension, Primitive, units};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Document, Node, Out, OutKey, write_yaml};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, OnceLock};
 
 /// The metadata that only say which names the profile has for a type.
@@ -118,6 +118,7 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
     })?;
     let context = VersionContext {
         types: built_in(),
+        renamed: &FxHashMap::default(),
         refusals: &Refusals::default(),
         bringing: &FxHashSet::default(),
         is_word: |_| false,
