@@ -101,9 +101,9 @@ impl<'a> Types<'a> {
         for ids in all.chunks(AT_ONCE) {
             let strict = Self { is_strict: true, ..unread() };
             let [mut found, mut known] = [Vec::new(), Vec::new()];
-            strict.judge_at_once(ids, &mut found);
+            strict.judge_effective(ids, &mut found);
             if !found.is_empty() {
-                unread().judge_at_once(ids, &mut known);
+                unread().judge_effective(ids, &mut known);
             }
             let known: FxHashSet<_> = known.iter().map(|it| (it.code, it.span)).collect();
             found.retain(|it| !known.contains(&(it.code, it.span)));
@@ -185,11 +185,16 @@ impl<'a> Types<'a> {
     /// What is wrong with these types.
     fn judge_at_once(&self, ids: &[TypeId], all: &mut Vec<Diagnostic>) {
         let written = ids.iter().filter_map(|id| own(*id));
-        let written = written.flat_map(|index| &self.written(index).1.0);
-        let effective = ids.iter().flat_map(|&id| &self.effective(id).diagnostics.0);
-        all.extend(written.chain(effective).cloned());
-        all.append(&mut check::definitions(self, ids));
+        all.extend(written.flat_map(|index| &self.written(index).1.0).cloned());
+        self.judge_effective(ids, all);
         ids.iter().for_each(|id| check::calls(self.place(*id).2, all));
+    }
+
+    /// What is wrong with what these types inherit, refine and define, which is where rules of the
+    /// versions differ.
+    fn judge_effective(&self, ids: &[TypeId], all: &mut Vec<Diagnostic>) {
+        all.extend(ids.iter().flat_map(|&id| &self.effective(id).diagnostics.0).cloned());
+        all.append(&mut check::definitions(self, ids));
     }
 
     /// What was found, with what is wrong with the hierarchy.
