@@ -129,15 +129,13 @@ impl<'a> Checker<'_, 'a> {
         let values = own.and_then(|own| own.get("properties"));
         let also = RefCell::new(Vec::new());
         let ask = |function: &str, path: Option<Node<'_>>| {
-            let (known, when) = self.known((of.id, of.kind), function, path?)?;
-            also.borrow_mut().extend(when);
-            Some(known)
+            self.known((of.id, of.kind), function, path?, &also)
         };
         let is_open = defined.is_open;
         let checked = PropertyOwner { what: &owner, at: Some(at), section: "3.6.11", is_open };
         let found =
             check_assignments_asking(values, &definitions, checked, &self.schemas, Some(&ask));
-        self.report_values(&[of.when, &also.take()].concat(), found);
+        self.report_values_with(of.when, &also.take(), found);
         if let Some(kind) = self.defined(Family::Capability, defined.kind) {
             let rules = &self.schemas.of(kind).rules;
             let wrong = check_rules(values, &definitions, rules, &owner, at);

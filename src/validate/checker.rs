@@ -148,6 +148,19 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
+    /// The same, while all of `also` are present, too.
+    pub(super) fn report_values_with(
+        &self,
+        when: &[ElementId],
+        also: &[ElementId],
+        found: Findings<'_>,
+    ) {
+        match also {
+            [] => self.report_values(when, found),
+            also => self.report_values(&[when, also].concat(), found),
+        }
+    }
+
     /// The defined types of an element in the checked variant. Each comes with the elements that
     /// its use depends on: the type assignment if it is one of several. Undefined types are
     /// reported. A copy without a type has the types of the node that it copies.

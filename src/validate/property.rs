@@ -130,9 +130,7 @@ impl<'c> Checker<'c, '_> {
             PropertyValue::Value(value) => {
                 let also = RefCell::new(Vec::new());
                 let ask = |function: &str, path: Option<Node<'_>>| {
-                    let known = self.known((element.container?, kind), function, path?)?;
-                    also.borrow_mut().extend(known.1);
-                    Some(known.0)
+                    self.known((element.container?, kind), function, path?, &also)
                 };
                 let mut found = check_assignment_asking(value, definition, &self.schemas, &ask);
                 for wrong in &mut found.diagnostics {
@@ -146,10 +144,7 @@ impl<'c> Checker<'c, '_> {
                         );
                     }
                 }
-                match &also.borrow()[..] {
-                    [] => self.report_values(when, found),
-                    also => self.report_values(&[when, also].concat(), found),
-                }
+                self.report_values_with(when, &also.take(), found);
             }
             PropertyValue::Expression(expression) => {
                 // The value of an expression is only known within a variant.
@@ -168,14 +163,15 @@ impl<'c> Checker<'c, '_> {
     }
 
     /// What a validation of a property of this owner asks for: the value of a property of the node or
-    /// relationship that is `SELF` there, where it is the same in all variants that have it, and the
-    /// elements without which it is another one.
+    /// relationship that is `SELF` there, where it is the same in all variants that have it. The
+    /// elements without which it is another one are added to `also`.
     pub(super) fn known(
         &self,
         (owner, kind): (ElementId, TypeId),
         function: &str,
         path: Node<'_>,
-    ) -> Option<(FormedValue<TextType>, Vec<ElementId>)> {
+        also: &RefCell<Vec<ElementId>>,
+    ) -> Option<FormedValue<TextType>> {
         let steps: Option<Vec<_>> = path.items().map(|step| step.as_str()).collect();
         let ("get_property", ["SELF", way @ .., name]) = (function, &*steps?) else { return None };
         let element = self.graph.element(owner);
@@ -199,7 +195,8 @@ impl<'c> Checker<'c, '_> {
             _ => return None,
         };
         let value = constant(value, &PlainText).ok()??;
-        Some(((value, TextType::of_part(&part.definition.schema, &[], &self.schemas)), when))
+        also.borrow_mut().extend(when);
+        Some((value, TextType::of_part(&part.definition.schema, &[], &self.schemas)))
     }
 
     /// The only value that is assigned to a property, and its element; `Err` if that depends on the
