@@ -8,6 +8,7 @@ use super::outline::TypeOutline;
 use super::scope::Links;
 use super::{grammar, normative, profile};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::parallel::beside;
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::sensitive::said_sensitive;
@@ -29,12 +30,17 @@ pub struct Types<'a> {
     hierarchy: Arc<TypeHierarchy<'a>>,
     documents: Vec<&'a Document>,
     /// The definitions of documents, each with the errors in how it is written.
-    definitions: Vec<OnceLock<Box<(TypeDefinition<'a>, Diagnostics)>>>,
+    definitions: Arc<[OnceLock<Box<(TypeDefinition<'a>, Diagnostics)>>]>,
     /// The effective types. Those that nobody asks for take little room, of which a library has
     /// thousands.
     effective: Vec<OnceLock<Box<EffectiveType<'a>>>>,
     /// Whether the rules of TOSCA 2.0 hold for types of version 1.3, too.
     is_strict: bool,
+}
+
+/// As many cells in which nothing is yet.
+fn unread<T>(count: usize) -> Vec<OnceLock<T>> {
+    std::iter::repeat_with(OnceLock::new).take(count).collect()
 }
 
 /// What TOSCA 2.0 does not allow in types of version 1.3.
@@ -78,14 +84,26 @@ impl<'a> Types<'a> {
         let documents: Vec<_> =
             documents.filter(|document| document.file() != profile::normative_file()).collect();
         let hierarchy = TypeHierarchy::judged(&documents, links, undefined_groups, notes_strays);
-        Self::unread(Arc::new(hierarchy), documents)
+        let hierarchy = Arc::new(hierarchy);
+        let (definitions, effective) =
+            (unread(hierarchy.outlines.len()), unread(hierarchy.ids().len()));
+        Self { hierarchy, documents, definitions: definitions.into(), effective, is_strict: false }
     }
 
-    /// The types of a hierarchy, of which no definition was read.
-    fn unread(hierarchy: Arc<TypeHierarchy<'a>>, documents: Vec<&'a Document>) -> Self {
-        let definitions = hierarchy.outlines.iter().map(|_| OnceLock::new()).collect();
-        let effective = hierarchy.ids().map(|_| OnceLock::new()).collect();
-        Self { hierarchy, documents, definitions, effective, is_strict: false }
+    /// The same types, of which nothing was read.
+    fn unread(&self) -> Self {
+        Self { definitions: unread(self.definitions.len()).into(), ..self.underived() }
+    }
+
+    /// The same types and their definitions, of which no effective form was computed.
+    fn underived(&self) -> Self {
+        Self {
+            hierarchy: Arc::clone(&self.hierarchy),
+            documents: self.documents.clone(),
+            definitions: Arc::clone(&self.definitions),
+            effective: unread(self.effective.len()),
+            is_strict: self.is_strict,
+        }
     }
 
     /// Whether the rules of TOSCA 2.0 hold for what this document says.
@@ -95,23 +113,48 @@ impl<'a> Types<'a> {
 
     /// What TOSCA 2.0 does not allow in the types of these documents, and version 1.3 does.
     pub(crate) fn refusals(&self) -> Refusals {
-        let mut refusals = Refusals::default();
-        let unread = || Self::unread(Arc::clone(&self.hierarchy), self.documents.clone());
         let all: Vec<_> = self.ids().filter(|id| own(*id).is_some()).collect();
-        for ids in all.chunks(AT_ONCE) {
-            let strict = Self { is_strict: true, ..unread() };
-            let [mut found, mut known] = [Vec::new(), Vec::new()];
-            strict.judge_effective(ids, &mut found);
-            if !found.is_empty() {
-                unread().judge_effective(ids, &mut known);
-            }
-            let known: FxHashSet<_> = known.iter().map(|it| (it.code, it.span)).collect();
-            found.retain(|it| !known.contains(&(it.code, it.span)));
-            let why = found.into_iter().filter_map(|it| Some((it.span?, it.message)));
-            refusals.why.extend(why);
-            refusals.extended.extend(ids.iter().flat_map(|id| strict.extended_by(*id)));
+        let mut refusals = Refusals::default();
+        for found in self.at_once(&all, |ids| self.refused(ids)) {
+            refusals.why.extend(found.why);
+            refusals.extended.extend(found.extended);
         }
         refusals
+    }
+
+    /// What TOSCA 2.0 does not allow in these types, and version 1.3 does.
+    fn refused(&self, ids: &[TypeId]) -> Refusals {
+        let strict = Self { is_strict: true, ..self.underived() };
+        let [mut found, mut known] = [Vec::new(), Vec::new()];
+        strict.judge_effective(ids, &mut found);
+        if !found.is_empty() {
+            self.underived().judge_effective(ids, &mut known);
+        }
+        let known: FxHashSet<_> = known.iter().map(|it| (it.code, it.span)).collect();
+        found.retain(|it| !known.contains(&(it.code, it.span)));
+        Refusals {
+            why: found.into_iter().filter_map(|it| Some((it.span?, it.message))).collect(),
+            extended: ids.iter().flat_map(|id| strict.extended_by(*id)).collect(),
+        }
+    }
+
+    /// Has types judged, some at a time and on two cores.
+    fn at_once<T: Send>(&self, ids: &[TypeId], judge: impl Fn(&[TypeId]) -> T + Sync) -> Vec<T> {
+        let chunks: Vec<_> = ids.chunks(AT_ONCE).collect();
+        let judged =
+            |chunks: &[&[TypeId]]| -> Vec<T> { chunks.iter().map(|ids| judge(ids)).collect() };
+        let (first, rest) = chunks.split_at(chunks.len().div_ceil(2));
+        if rest.is_empty() {
+            return judged(first);
+        }
+        beside(
+            || judged(rest),
+            |rest| {
+                let mut all = judged(first);
+                all.extend(rest());
+                all
+            },
+        )
     }
 
     /// The roots of the interface types to which a type adds operations or notifications.
@@ -175,19 +218,17 @@ impl<'a> Types<'a> {
         let mut shapes = Diagnostics::default();
         documents.iter().for_each(|document| drop(grammar::types(document, &mut shapes)));
         let mut all = shapes.0;
-        for ids in ids.chunks(AT_ONCE) {
-            let types = Self::unread(Arc::clone(&self.hierarchy), self.documents.clone());
-            types.judge_at_once(ids, &mut all);
-        }
+        all.extend(self.at_once(ids, |ids| self.unread().judge_at_once(ids)).into_iter().flatten());
         all
     }
 
     /// What is wrong with these types.
-    fn judge_at_once(&self, ids: &[TypeId], all: &mut Vec<Diagnostic>) {
+    fn judge_at_once(&self, ids: &[TypeId]) -> Vec<Diagnostic> {
         let written = ids.iter().filter_map(|id| own(*id));
-        all.extend(written.flat_map(|index| &self.written(index).1.0).cloned());
-        self.judge_effective(ids, all);
-        ids.iter().for_each(|id| check::calls(self.place(*id).2, all));
+        let mut all: Vec<_> = written.flat_map(|index| &self.written(index).1.0).cloned().collect();
+        self.judge_effective(ids, &mut all);
+        ids.iter().for_each(|id| check::calls(self.place(*id).2, &mut all));
+        all
     }
 
     /// What is wrong with what these types inherit, refine and define, which is where rules of the
