@@ -46,6 +46,7 @@ use cuvee_text::yaml::{Out, write_line};
 use memchr::memchr2;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
@@ -165,20 +166,24 @@ pub(crate) fn report(
             (currents, written)
         }));
     };
-    let source = (!reveal).then(|| PageSource::of(interpreted, choice));
-    let mut secrets = source.as_ref().map(PageSecrets::of);
+    // Secrets are looked for behind the search for the first variant, which takes as much memory.
+    let source = OnceCell::new();
+    let secrets_of_page =
+        || PageSecrets::of(source.get_or_init(|| PageSource::of(interpreted, choice)));
+    let mut secrets = None;
     let is_alone = prepared.presets.iter().next().is_none();
     let mut texts = Vec::new();
     let mut variants = Vec::new();
     let mut read = |document: Option<&Out<'_>>| {
-        texts.push(document.map(|document| match &secrets {
-            Some(secrets) => secrets.text(document),
-            None => emit::text(document),
+        texts.push(document.map(|document| match reveal {
+            true => emit::text(document),
+            false => secrets.get_or_insert_with(secrets_of_page).text(document),
         }));
         let variant = document.and_then(|it| PresetVariant::of(it, &prepared.graph, is_alone));
         variants.push(variant);
     };
     let (matrix, _) = matrix::columns(interpreted, choice, &prepared, &mut look, &mut read);
+    let mut secrets = secrets.or_else(|| (!reveal).then(secrets_of_page));
     let (currents, written): (Vec<_>, Vec<_>) = chosen.into_iter().map(Option::unzip).unzip();
     let undrawn = undrawn(&prepared.graph);
     let outline = (undrawn.is_none() || instance.is_some())
