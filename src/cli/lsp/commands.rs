@@ -1,6 +1,7 @@
 //! Answers what editors ask about variants: commands, whose answers are texts for people or data for
 //! an extension, and lenses, which offer some of them where presets are written.
 
+use super::documents::SERVICE_KEYS;
 use super::place;
 use super::protocol::{Encoding, Position, Range};
 use crate::cli::args::Elements;
@@ -160,7 +161,7 @@ impl VariantsQuestion<'_> {
                 "command": { "title": title, "command": command, "arguments": [subject] },
             })
         };
-        let topology = document.root().get("topology_template");
+        let topology = SERVICE_KEYS.iter().find_map(|key| document.root().get(key));
         let section =
             topology.and_then(|it| it.entries().find(|(key, _)| key.text() == Some("variability")));
         let Some((key, variability)) = section else { return json!([]) };

@@ -15,6 +15,9 @@ pub(super) struct EditedDocument {
     pub typed_at: usize,
 }
 
+/// The keys of what a template has beside types: of version 1.3, and of TOSCA 2.0.
+pub(super) const SERVICE_KEYS: [&str; 2] = ["topology_template", "service_template"];
+
 impl EditedDocument {
     /// Applies a change.
     pub(super) fn apply(&mut self, change: &TextChange, encoding: Encoding) {
@@ -38,7 +41,8 @@ impl EditedDocument {
 
     /// Whether the file has more than types, so that it is judged by itself.
     pub(super) fn is_template(&self) -> bool {
-        self.text.lines().any(|line| line.starts_with("topology_template"))
+        let is_topology = |line: &str| SERVICE_KEYS.iter().any(|key| line.starts_with(key));
+        self.text.lines().any(is_topology)
     }
 }
 
