@@ -17,7 +17,7 @@
 //! # Ok::<(), cuvee::Failure>(())
 //! ```
 
-use crate::tosca::shape::{Holds, Keyname, SERVICE, Shape};
+use crate::tosca::shape::{Holds, SERVICE, Shape};
 use cuvee_text::answer::Failure;
 use cuvee_text::files::Files;
 use cuvee_text::source::FileSystem;
@@ -140,11 +140,29 @@ pub fn read(path: &Path, files: &dyn FileSystem) -> Result<Value, Failure> {
     }
 }
 
-/// The value with its short notation, if it uses one, replaced by the long one.
-fn long<'v>(shape: &Shape, value: &'v Value) -> Cow<'v, Value> {
+/// The keyname of version 1.3 in the place of which TOSCA 2.0 has this one.
+fn keyname_in_1_3(key: &str) -> &str {
+    match key {
+        "service_template" => "topology_template",
+        "url" | "profile" => "file",
+        other => other,
+    }
+}
+
+/// Whether a key is the keyname whose value may stand alone.
+fn is_short(shape: &Shape, key: &str) -> bool {
+    shape.short.is_some_and(|short| key == short || keyname_in_1_3(key) == short)
+}
+
+/// The value with its short notation, if it uses one, replaced by the long one, in the words of the
+/// value that it is compared with.
+fn long<'v>(shape: &Shape, value: &'v Value, other: &Value) -> Cow<'v, Value> {
     match (shape.short, value) {
         (Some(short), Value::String(_)) => {
-            Cow::Owned(Value::Map([(short.into(), value.clone())].into()))
+            let mut keys = entries(other).unwrap_or_default().iter().map(|(key, _)| key);
+            let key = keys.find(|key| is_short(shape, key) && &***key != "profile");
+            let key = key.map_or_else(|| short.into(), Arc::clone);
+            Cow::Owned(Value::Map([(key, value.clone())].into()))
         }
         _ => Cow::Borrowed(value),
     }
@@ -153,7 +171,7 @@ fn long<'v>(shape: &Shape, value: &'v Value) -> Cow<'v, Value> {
 /// The text that the short notation of the value would consist of.
 fn gist<'v>(shape: &Shape, value: &'v Value) -> Option<&'v str> {
     value.as_str().or_else(|| {
-        let (_, gist) = entries(value)?.iter().find(|(key, _)| Some(&**key) == shape.short)?;
+        let (_, gist) = entries(value)?.iter().find(|(key, _)| is_short(shape, key))?;
         gist.as_str()
     })
 }
@@ -220,7 +238,7 @@ impl Walk {
     }
 
     fn body(&mut self, shape: &'static Shape, from: &Value, to: &Value) {
-        let (from, to) = (long(shape, from), long(shape, to));
+        let (from, to) = (long(shape, from, to), long(shape, to, from));
         let (Some(a), Some(b)) = (entries(&from), entries(&to)) else {
             return self.value(&from, &to);
         };
@@ -228,26 +246,33 @@ impl Walk {
             if from.zip(to).is_some_and(|(from, to)| is_written_alike(from, to)) {
                 continue;
             }
-            let keyname = shape.keynames.iter().find(|keyname| keyname.name == key);
-            if !keyname.is_some_and(|keyname| self.below(keyname, from, to)) {
-                self.at(&step(key), |walk| walk.sides(from, to, Self::value));
+            let name = keyname_in_1_3(key);
+            let keyname = shape.keynames.iter().find(|keyname| keyname.name == name);
+            let step = step(key);
+            if !keyname.is_some_and(|keyname| self.below(&keyname.holds, &step, from, to)) {
+                self.at(&step, |walk| walk.sides(from, to, Self::value));
             }
         }
     }
 
     /// Compares what is below a keyname that has parts; returns false if the keyname has none.
-    fn below(&mut self, keyname: &Keyname, from: Option<&Value>, to: Option<&Value>) -> bool {
-        let step = step(keyname.name);
-        match keyname.holds {
+    fn below(
+        &mut self,
+        holds: &Holds,
+        step: &str,
+        from: Option<&Value>,
+        to: Option<&Value>,
+    ) -> bool {
+        match *holds {
             Holds::Value => return false,
             Holds::One(shape) if self.element.is_some() => {
-                self.at(&step, |walk| {
+                self.at(step, |walk| {
                     walk.sides(from, to, |walk, from, to| walk.body(shape, from, to))
                 });
             }
             // A whole topology is not an element, so its contents are reported.
             Holds::One(shape) => {
-                self.at(&step, |walk| {
+                self.at(step, |walk| {
                     walk.body(shape, from.unwrap_or(&Value::Null), to.unwrap_or(&Value::Null))
                 });
             }
@@ -260,7 +285,7 @@ impl Walk {
                 _ => return false,
             },
             Holds::Set => match (members(from), members(to)) {
-                (Some(from), Some(to)) => self.at(&step, |walk| walk.set(&from, &to)),
+                (Some(from), Some(to)) => self.at(step, |walk| walk.set(&from, &to)),
                 _ => return false,
             },
         }

@@ -37,6 +37,26 @@ fn in_topology(from: &str, to: &str) -> Vec<String> {
     lines(&topology(from), &topology(to))
 }
 
+#[test]
+fn elements_of_tosca_2_0_are_elements() {
+    let of = |port, target| {
+        read(&format!(
+            "tosca_definitions_version: tosca_2_0\nimports: [{{url: t.yaml, namespace: t}}, u.yaml]\n\
+             service_template: {{node_templates: {{shop: {{properties: {{port: {port}}}, requirements: [{{host: {target}}}]}}}}}}"
+        ))
+    };
+    assert_eq!(
+        lines(&of(80, "box"), &of(90, "{node: box}")),
+        ["~ node.shop: property.port: 80 -> 90"]
+    );
+    let imports = |list: &str| read(&format!("imports: {list}"));
+    assert!(lines(&imports("[u.yaml]"), &imports("[{url: u.yaml}]")).is_empty());
+    assert_eq!(
+        lines(&imports("[{profile: p, namespace: a}]"), &imports("[{profile: p, namespace: b}]")),
+        ["~ import.p: namespace: a -> b"]
+    );
+}
+
 /// The differences between two lists of requirements of `shop`.
 fn requirements(from: &str, to: &str) -> Vec<String> {
     let node = |list: &str| format!("node_templates: {{shop: {{requirements: {list}}}}}");
