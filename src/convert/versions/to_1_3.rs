@@ -421,15 +421,29 @@ impl<'a> Converter<'_, 'a> {
     /// The target of a requirement: of a template and an index, the template.
     fn target_to_1_3(&mut self, node: Node<'a>) -> Out<'a> {
         match node.items().next() {
-            None if node.text().is_some_and(|it| self.template("node_templates", it).is_none()) => {
-                self.type_name(&[Family::Node], node)
-            }
+            None => match node.text().map(|it| self.template("node_templates", it)) {
+                Some(None) => self.type_name(&[Family::Node], node),
+                Some(Some(target)) => {
+                    let is_one = self.assignment.is_none_or(|it| it.get("count").is_none());
+                    let count = target.get("instance_count").filter(|_| is_one);
+                    if count.is_some_and(|count| count.text() != Some("1")) {
+                        let why = "a relation of TOSCA 1.3 leads to each node of its target";
+                        self.report(
+                            LossKind::Lost,
+                            node,
+                            "a relation to one of several nodes",
+                            why,
+                        );
+                    }
+                    Out::Source(node)
+                }
+                None => Out::Source(node),
+            },
             Some(template) => {
                 let why = "targets of TOSCA 1.3 are templates, not one of their nodes";
                 self.report(LossKind::Lost, node, "the index of a target", why);
                 Out::Source(template)
             }
-            None => Out::Source(node),
         }
     }
 

@@ -295,6 +295,9 @@ impl<'t, 'a> Converter<'t, 'a> {
                 self.occurrences_to_2_0(made, entry);
             }
             (EntityKind::RequirementAssignment, "node") => {
+                if made.node.get("occurrences").is_none() {
+                    self.tell_counted_target(value);
+                }
                 let node = self.template_or_type(value, "node_templates", Family::Node);
                 made.put(key, name, node);
             }
@@ -604,6 +607,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                 self.template_or_type(node, "relationship_templates", Family::Relationship)
             }
             EntityKind::RequirementAssignment => {
+                self.tell_counted_target(node);
                 self.template_or_type(node, "node_templates", Family::Node)
             }
             EntityKind::Requirement if node.as_str().is_some() => {
@@ -620,6 +624,16 @@ impl<'t, 'a> Converter<'t, 'a> {
                 inline_map("node_templates", none)
             }
             _ => Out::Source(node),
+        }
+    }
+
+    /// Tells that a relation to a template that stands for several nodes leads to each of them in
+    /// version 1.3, and to one in version 2.0.
+    fn tell_counted_target(&mut self, node: Node<'a>) {
+        let target = node.text().and_then(|name| self.template("node_templates", name));
+        if target.is_some_and(|target| number_in_2_0(target) != Some(1)) {
+            let why = "a relation of TOSCA 2.0 leads to one of them: give it a `count`";
+            self.report(LossKind::Lost, node, "a relation to each node of a template", why);
         }
     }
 
