@@ -28,9 +28,9 @@ pub struct TypesReport {
 pub struct TypeEntry {
     /// Its family.
     pub family: Family,
-    /// Its name.
+    /// The name by which the template calls it; its own where the template has none.
     pub name: String,
-    /// The full name of its parent.
+    /// The name of its parent, likewise.
     pub derived_from: Option<String>,
     /// The place of its definition: `file:line:column`.
     pub place: String,
@@ -202,7 +202,7 @@ impl TypesReport {
 }
 
 impl TypeReport {
-    /// The types of this name: at most one of each family.
+    /// The types that the template calls so, or else those that are defined by this name.
     ///
     /// # Errors
     /// `unknown-type` where there is no such type.
@@ -211,13 +211,15 @@ impl TypeReport {
         name: &str,
         sources: &SourceMap,
     ) -> Result<Vec<Self>, Diagnostic> {
-        let named = |name: &str| -> Vec<_> {
-            Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect()
+        let called: Vec<_> =
+            Family::ALL.into_iter().filter_map(|family| types.find(family, name)).collect();
+        let defined = |name: &str| -> Vec<_> {
+            types.named_ids().filter(|id| types.definition(*id).name == name).collect()
         };
-        let found = match named(name) {
-            found if found.is_empty() => named(meant(types, name)?),
-            found => found,
-        };
+        let mut found = if called.is_empty() { defined(name) } else { called };
+        if found.is_empty() {
+            found = defined(meant(types, name)?);
+        }
         Ok(found.into_iter().map(|id| Reporting { types, sources }.of(id)).collect())
     }
 }
@@ -244,13 +246,16 @@ fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
 
 fn entry(types: &Types<'_>, id: TypeId, sources: &SourceMap) -> TypeEntry {
     let definition = types.definition(id);
-    let parent = types.parent(id).map(|parent| types.definition(parent).name);
-    let parent = parent
-        .or_else(|| types.primitive(TypeRef::Defined(id)).filter(|_| types.parent(id).is_none()));
+    // The name by which the template calls the type.
+    let name = |id| types.name_in(None, id).unwrap_or(types.definition(id).name.into());
+    let parent = match types.parent(id) {
+        Some(parent) => Some(name(parent).into_owned()),
+        None => types.primitive(TypeRef::Defined(id)).map(str::to_owned),
+    };
     TypeEntry {
         family: definition.family,
-        name: definition.name.to_owned(),
-        derived_from: parent.map(str::to_owned),
+        name: name(id).into_owned(),
+        derived_from: parent,
         place: sources.place(definition.key.span()),
     }
 }
