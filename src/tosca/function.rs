@@ -214,6 +214,17 @@ pub fn function(node: Node<'_>) -> Option<&str> {
 /// What marks a secret stands behind a `$`, too, and is no function.
 pub(crate) const SECRET_MARK: &str = "sensitive";
 
+/// Whether a value asks for one of these inputs.
+pub(crate) fn asks_for(node: Node<'_>, inputs: &[&str]) -> bool {
+    let is_call = |(key, argument): (Node<'_>, Node<'_>)| {
+        let called = key.text().and_then(|key| key.strip_prefix('$').or(Some(key)));
+        let name = argument.items().next().unwrap_or(argument).text();
+        called == Some(Function::GetInput.name()) && name.is_some_and(|it| inputs.contains(&it))
+    };
+    !inputs.is_empty()
+        && (node.entries().any(is_call) || node.parts().any(|part| asks_for(part, inputs)))
+}
+
 /// The name of the first function that is called anywhere in a value. If no function takes the
 /// operand, it is an entry of a map.
 pub(crate) fn function_in(value: &Value) -> Option<&str> {

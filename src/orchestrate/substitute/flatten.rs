@@ -17,7 +17,7 @@ use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 
 /// A node with the template that was chosen to substitute it.
@@ -42,6 +42,8 @@ pub(super) struct Flattening<'f, 't, 'a> {
     /// What functions of the template ask, if those that lead through replaced nodes have their
     /// values.
     pub(super) graph: Option<(&'f Topology, &'f TopologyScope<'f, 't>)>,
+    /// For each choice, its topology with the values of its inputs, once a call needs them.
+    pub(super) given: Vec<OnceCell<Topology>>,
     /// For each substituted node, by name, the position of its choice.
     pub(super) by_node: FxHashMap<&'f str, usize>,
     /// For each choice, the new names of its nodes.
@@ -78,6 +80,7 @@ pub(crate) fn flatten<'f, 't, 'a>(
         chosen,
         uses,
         graph,
+        given: chosen.iter().map(|_| OnceCell::new()).collect(),
         by_node: chosen.iter().enumerate().map(by_node).collect(),
         names: new_names(outer, chosen),
         targets: vec![FxHashMap::default(); chosen.len()],

@@ -5,16 +5,21 @@ use super::candidate::{FedInput, default_of, mapped_value};
 use super::flatten::Flattening;
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::orchestrate::tree::{entries, items, key_name, like, like_list};
+use crate::orchestrate::tree::{entries, items, key_name, like, like_list, set, within_topology};
+use crate::topology::scope::TopologyScope;
 use crate::topology::{NodeIndex, Topology, TopologyElement, TopologyNode};
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
-use crate::tosca::function::Function;
+use crate::tosca::function::{Function, asks_for};
 use crate::tosca::meant;
 use crate::tosca::substitution::MappedPart;
+use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use rustc_hash::FxHashSet;
+
+/// The types whose values mean what they are.
+const PLAIN_TYPES: [&str; 4] = ["boolean", "float", "integer", "string"];
 
 /// How deep the defaults of inputs may refer to other inputs.
 const DEPTH: usize = 64;
@@ -71,6 +76,11 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 
     fn changed_map(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
+        if let WrittenIn::Inner(chosen) = at
+            && let Some(value) = self.typed(out, chosen, depth)
+        {
+            return Some(value);
+        }
         let mut all = entries(out);
         if let [(key, operand)] = &*all
             && let Some(function) = self.outer.function(&key_name(key))
@@ -148,6 +158,51 @@ impl<'a> Flattening<'_, '_, 'a> {
         let mut evaluator = FunctionEvaluator::new(graph, EvaluatorState::default());
         let value = evaluator.evaluate(OutNode::root(call).source()?, site).ok().flatten()?;
         Some(Out::Value(meant::literal(value)))
+    }
+
+    /// The value of a call in a substituting template of TOSCA 2.0 that asks for an input whose type
+    /// says what its texts mean, as that of versions does. Nothing would say so of the input's value.
+    fn typed(&self, call: &Out<'a>, chosen: usize, depth: usize) -> Option<Out<'a>> {
+        let node = OutNode::root(call).source().filter(|node| v2_0::is_of(node.document()))?;
+        let view = &self.chosen[chosen].variant.view;
+        v2_0::called(node).filter(|(name, _)| depth > 0 && *name != "get_input")?;
+        let inputs = view.section("inputs").map(|it| entries(&it)).unwrap_or_default();
+        let is_typed = |(_, body): &&(OutKey<'a>, Out<'a>)| {
+            let kind = entry(body, "type")
+                .and_then(|kind| Some(OutNode::root(&kind).text()?.into_owned()));
+            kind.is_some_and(|kind| !PLAIN_TYPES.contains(&&*kind))
+        };
+        let typed: Vec<_> = inputs.iter().filter(is_typed).map(|(key, _)| key_name(key)).collect();
+        let typed: Vec<&str> = typed.iter().map(|name| &**name).collect();
+        if !asks_for(node, &typed) {
+            return None;
+        }
+        let topology = self.given(chosen);
+        let scope = TopologyScope::of(topology, self.types);
+        let mut evaluator = FunctionEvaluator::new(&scope, EvaluatorState::default());
+        let value = evaluator.evaluate(node, None).ok().flatten()?;
+        Some(Out::Value(meant::literal(value)))
+    }
+
+    /// The topology of a substituting template whose inputs have the values that they get here.
+    fn given(&self, chosen: usize) -> &Topology {
+        self.given[chosen].get_or_init(|| {
+            let document = &self.chosen[chosen].variant.view.document;
+            let document = within_topology(document, &mut |section, body| {
+                if section != "inputs" {
+                    return body.clone();
+                }
+                let inputs = entries(body).into_iter().map(|(key, declaration)| {
+                    let name = Out::String(key_name(&key).into_owned().into());
+                    let mut all = entries(&declaration);
+                    // Defaults that call functions are not followed.
+                    set(&mut all, "value", |_| Some(self.input(chosen, &name, Span::DETACHED, 1)));
+                    (key, like(&declaration, all))
+                });
+                like(body, inputs.collect())
+            });
+            Topology::read(&document, &|_| false)
+        })
     }
 
     /// Whether a path with this many relations may lead from a node to a replaced one.

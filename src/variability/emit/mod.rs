@@ -11,7 +11,7 @@ pub(crate) use open::{InputEquals, KnownValues, OpenDocument, emit_open};
 use self::named::EntriesByName;
 use self::open::Opening;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::function::Function;
+use crate::tosca::function::{Function, asks_for};
 use crate::tosca::meant;
 use crate::tosca::v2_0;
 use crate::variability::expression::Evaluator;
@@ -136,6 +136,17 @@ enum OutputSite {
     Element(ElementId),
 }
 
+impl OutputSite {
+    /// What `SELF` means, if anything; the outer `None` where functions are not evaluated.
+    fn element(self) -> Option<Option<ElementId>> {
+        match self {
+            Self::Elsewhere => None,
+            Self::Topology => Some(None),
+            Self::Element(id) => Some(Some(id)),
+        }
+    }
+}
+
 /// A relation that may use a relationship template.
 struct RelationshipUser<'e, 'a> {
     /// The position of the template.
@@ -166,17 +177,6 @@ fn version(written: Node<'_>) -> Out<'_> {
         }
         _ => string(PLAIN_VERSION),
     }
-}
-
-/// Whether a value asks for one of these inputs.
-fn asks_for(node: Node<'_>, inputs: &[&str]) -> bool {
-    let is_call = |(key, argument): (Node<'_>, Node<'_>)| {
-        let called = key.text().and_then(|key| key.strip_prefix('$').or(Some(key)));
-        let name = argument.items().next().unwrap_or(argument).text();
-        called == Some(Function::GetInput.name()) && name.is_some_and(|it| inputs.contains(&it))
-    };
-    !inputs.is_empty()
-        && (node.entries().any(is_call) || node.parts().any(|part| asks_for(part, inputs)))
 }
 
 /// A value as it is written in the place of what computes it.
@@ -296,11 +296,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
     /// A node with the values of the functions in it; `None` if no function in it has a value.
     fn evaluated(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let functions = self.functions.as_mut()?;
-        let site = match self.site {
-            OutputSite::Elsewhere => return None,
-            OutputSite::Topology => None,
-            OutputSite::Element(id) => Some(id),
-        };
+        let site = self.site.element()?;
         // `functions` has already recorded its errors.
         let mut value = match asks_for(node, &self.workflow_inputs) {
             true => None,
@@ -319,22 +315,37 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             });
         }
         let mut is_changed = false;
-        let mut part = |part: Node<'a>| {
-            let evaluated = self.evaluated(part);
-            is_changed |= evaluated.is_some();
-            evaluated.unwrap_or_else(|| self.kept(part))
-        };
         let whole = match node.kind() {
             NodeKind::Scalar => return None,
-            NodeKind::Sequence => Out::Seq {
-                items: node.items().map(|item| (Some(item), part(item))).collect(),
-                like: Some(node),
-            },
+            NodeKind::Sequence => {
+                let item = |item| (Some(item), self.evaluated_part(item, &mut is_changed));
+                Out::Seq { items: node.items().map(item).collect(), like: Some(node) }
+            }
             NodeKind::Mapping => {
-                map(node.entries().map(|(name, value)| (key(name), part(value))).collect(), node)
+                let entry = |(name, value)| {
+                    let called = self.called_key(name);
+                    is_changed |= called.is_some();
+                    let name = called.unwrap_or_else(|| key(name));
+                    (name, self.evaluated_part(value, &mut is_changed))
+                };
+                map(node.entries().map(entry).collect(), node)
             }
         };
         is_changed.then_some(whole)
+    }
+
+    fn evaluated_part(&mut self, part: Node<'a>, is_changed: &mut bool) -> Out<'a> {
+        let evaluated = self.evaluated(part);
+        *is_changed |= evaluated.is_some();
+        evaluated.unwrap_or_else(|| self.kept(part))
+    }
+
+    /// The value of a call that stands in place of a key, if it has one.
+    fn called_key(&mut self, name: Node<'a>) -> Option<OutKey<'a>> {
+        let site = self.site.element()?;
+        let text = self.functions.as_mut()?.key(name, site).ok()??;
+        let text = v2_0::escaped(&text).unwrap_or_else(|| text.to_string());
+        Some(OutKey::Renamed(name, text.into()))
     }
 
     fn named(&self, node: Node<'a>) -> Out<'a> {
