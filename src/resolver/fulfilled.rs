@@ -84,9 +84,9 @@ impl Resolver {
                 scope: &|_| 0,
                 leaves: &|_, _| true,
             };
-            let (found, warnings) = fulfil::fulfil(&question, &settings)?;
-            let written =
-                fulfil::write(variant.written, &variant.topology, types, inventory, &found);
+            let (document, evaluated) = (variant.written.clone(), Some(variant.document.clone()));
+            let (written, warnings) =
+                fulfil::fulfil(document, evaluated, &question, &settings, &mut |_, _| {})?;
             Ok(((emit::text(&written), loaded.package().clone()), warnings))
         })?;
         let Answer { result: (yaml, package), warnings, sources } = answer;

@@ -108,6 +108,11 @@ impl TopologyNode {
         known.next().unwrap_or(Directive::Create)
     }
 
+    /// Whether it has a directive, alone or beside others.
+    pub(crate) fn has_directive(&self, directive: Directive) -> bool {
+        self.directives.iter().any(|it| Directive::named(&it.value) == Some(directive))
+    }
+
     /// The value that determines the number of instances, if any: the `instance_count`, else the
     /// default of a scalable capability, else the lower bound of the `occurrences`.
     pub(crate) fn count(&self) -> Option<&Value> {

@@ -10,7 +10,8 @@ use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
 use crate::tosca::types::schemas::{Schemas, units};
 use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize, default_of_part};
-use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types};
+use crate::tosca::{Directive, EffectiveType, Family, TypeId, TypeRef, Types};
+use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -105,6 +106,11 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
             names
         });
         node_of(node).is_some_and(|node| exposed.contains(&*self.topology.node(node).name))
+    }
+
+    fn is_selected(&self, node: TopologyElement) -> bool {
+        let node = node_of(node).map(|node| self.topology.node(node));
+        node.is_some_and(|node| node.has_directive(Directive::Select))
     }
 
     fn count(&self, element: TopologyElement) -> Option<ScopeValue<'t>> {
@@ -205,8 +211,8 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
         self.types.effective(id)
     }
 
-    fn type_named(&self, family: Family, name: &str) -> Option<TypeId> {
-        self.types.find(family, name)
+    fn type_named(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
+        self.types.find_in(file, family, name)
     }
 
     fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {

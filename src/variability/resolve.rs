@@ -548,7 +548,8 @@ fn emitted<'p, 'a>(
         return Ok((document, FxHashMap::default()));
     };
     let documents = prepared.whole_documents()?;
-    let types = Types::of(choice.profiles().chain(documents.iter().copied()));
+    let all = choice.beside_profiles(&documents, prepared.sources());
+    let types = Types::linked(all, &prepared.links, &[]);
     let inputs = deployment::assign(graph, presence, deployment, &types)?;
     let named = inputs.iter().map(|(&id, value)| (graph.element(id).name, value.clone()));
     let named = named.collect();

@@ -27,7 +27,6 @@ pub use inventory::{Inventory, InventoryCapability, InventoryNode};
 pub(crate) use slots::assigned_count;
 pub(crate) use subject::{FilterGraph, GraphNode, NodeSubject};
 pub(crate) use uses::{capability_bound, capability_uses, fitting};
-pub(crate) use write::write;
 
 use crate::diagnostic::Diagnostics;
 use crate::topology::scope::TopologyScope;
@@ -35,7 +34,7 @@ use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::{Directive, TypeId, Types};
 use cuvee_sat::solve::SolverSettings;
-use cuvee_text::yaml::OutNode;
+use cuvee_text::yaml::{Out, OutNode};
 use incoming::IncomingUses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use slots::{OpenDemands, SlotDemand, slots};
@@ -44,6 +43,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use targets::{DemandOptions, Fitting, FulfilOption, FulfilTargets};
 use told::Teller;
+use write::write;
 
 /// The input of a fulfilment.
 #[derive(Clone, Copy)]
@@ -106,13 +106,20 @@ pub(crate) struct Fulfilment {
     pub open: Vec<(RelationIndex, u64)>,
     /// Whether it is proven that no better result exists.
     pub is_proven: bool,
+    /// Whether there is more to fulfil, by filters that ask for what is fulfilled here.
+    pub is_waiting: bool,
 }
 
 impl Fulfilment {
     /// Whether nothing was found, and nothing stays open.
     pub(crate) fn is_nothing(&self) -> bool {
-        let Self { passed, selected, relations, open, .. } = self;
-        passed.is_empty() && selected.is_empty() && relations.is_empty() && open.is_empty()
+        let Self { passed, open, .. } = self;
+        passed.is_empty() && !self.leads_on() && open.is_empty()
+    }
+
+    /// Whether filters may ask for something that was found.
+    fn leads_on(&self) -> bool {
+        !self.selected.is_empty() || !self.relations.is_empty()
     }
 
     /// The nodes of the inventory that are used.
@@ -126,12 +133,45 @@ impl Fulfilment {
     }
 }
 
-/// Selects nodes and fulfils requirements. Returns warnings as well. A node for which nothing can be
-/// selected follows the next of its directives (TOSCA 2.0, section 7.2).
+/// Fulfils what a document leaves open, and writes it there. What filters can only decide once other
+/// parts are fulfilled waits for these (TOSCA 2.0, section 4.2.2). `evaluated` is the document with
+/// the values of functions, and `tell` is called with what is found, each time before it is written.
 ///
 /// # Errors
 /// `no-selection` and `unfulfilled-requirement`.
-pub(crate) fn fulfil(
+pub(crate) fn fulfil<'a>(
+    mut document: Out<'a>,
+    mut evaluated: Option<Out<'a>>,
+    question: &FulfilQuestion<'_, '_, '_>,
+    settings: &SolverSettings,
+    tell: &mut dyn FnMut(&Fulfilment, &Topology),
+) -> Result<(Out<'a>, Diagnostics), Diagnostics> {
+    let FulfilQuestion { types, inventory, .. } = *question;
+    let mut warnings = Diagnostics::default();
+    let mut so_far: Option<Topology> = None;
+    loop {
+        let topology = so_far.as_ref().unwrap_or(question.topology);
+        let written = OutNode::root(evaluated.as_ref().unwrap_or(&document));
+        let question = FulfilQuestion { document: written, topology, ..*question };
+        let (found, more) = found(&question, settings)?;
+        warnings.0.extend(more.0);
+        tell(&found, topology);
+        // What was put together from parts already, and has nothing to add, stays as it is.
+        if matches!(document, Out::Map { .. }) && found.is_nothing() {
+            return Ok((document, warnings));
+        }
+        let write = |document: &Out<'a>| write(document, topology, types, inventory, &found);
+        (evaluated, document) = (evaluated.as_ref().map(write), write(&document));
+        if !found.is_waiting {
+            return Ok((document, warnings));
+        }
+        so_far = Some(Topology::read(evaluated.as_ref().unwrap_or(&document), &|_| false));
+    }
+}
+
+/// Selects nodes and fulfils requirements, but for those that wait. Returns warnings as well. A node
+/// for which nothing can be selected follows the next of its directives (TOSCA 2.0, section 7.2).
+fn found(
     question: &FulfilQuestion<'_, '_, '_>,
     settings: &SolverSettings,
 ) -> Result<(Fulfilment, Diagnostics), Diagnostics> {
@@ -139,7 +179,14 @@ pub(crate) fn fulfil(
     let mut topology = Cow::Borrowed(question.topology);
     loop {
         let question = FulfilQuestion { topology: &topology, ..*question };
-        let failed = match attempt(&question, settings) {
+        let attempted = match attempt(&question, settings, true) {
+            // Nothing that is there decides what waits.
+            Ok((found, _)) if found.is_waiting && !found.leads_on() => {
+                attempt(&question, settings, false)
+            }
+            attempted => attempted,
+        };
+        let failed = match attempted {
             Ok((found, warnings)) => return Ok((Fulfilment { passed, ..found }, warnings)),
             Err(failed) => failed,
         };
@@ -165,14 +212,16 @@ struct FailedAttempt {
     unselected: Vec<(NodeIndex, String)>,
 }
 
+/// Fulfils all that is open at once; what waits is left out where `may_wait`.
 fn attempt(
     question: &FulfilQuestion<'_, '_, '_>,
     settings: &SolverSettings,
+    may_wait: bool,
 ) -> Result<(Fulfilment, Diagnostics), FailedAttempt> {
     let schemas = Schemas::new(question.types);
     let texts = FilterTexts::of(question.document, question.topology);
     let filters = texts.read();
-    let slots = slots(question, &filters);
+    let mut slots = slots(question, &filters);
     if slots.selections.is_empty() && slots.demands.is_empty() {
         return Ok((
             Fulfilment { is_proven: true, ..Fulfilment::default() },
@@ -183,9 +232,15 @@ fn attempt(
     let graph = TopologyScope::of(question.topology, question.types);
     let allocations = Allocations::of(question.topology, question.types, &uses);
     let mut targets = FulfilTargets::of(question, (&schemas, &graph), &filters, &allocations);
-    let selectable: Vec<Fitting<usize>> =
+    let mut selectable: Vec<Fitting<usize>> =
         slots.selections.iter().map(|selection| targets.selectable(selection)).collect();
-    let fitting: Vec<_> = slots.demands.iter().map(|demand| targets.fitting(demand)).collect();
+    let mut fitting: Vec<_> = slots.demands.iter().map(|demand| targets.fitting(demand)).collect();
+    let is_waiting =
+        may_wait && (selectable.iter().any(Fitting::waits) || fitting.iter().any(|it| it.waits()));
+    if is_waiting {
+        retain(&mut slots.selections, &mut selectable, |it| !it.waits());
+        retain(&mut slots.demands, &mut fitting, |it| !it.waits());
+    }
     let most = slots.most();
     let mut usable = UsableOptions { targets: &targets, known: FxHashMap::default() };
     let demands = slots.demands.iter().zip(&fitting);
@@ -216,10 +271,22 @@ fn attempt(
         Ok(solved) => {
             let mut warnings = teller.ambiguous(&solved);
             warnings.0.extend((!solved.is_proven).then(told::unproven));
-            Ok((fulfilment(&slots, &targets, &solved), warnings))
+            let mut found = fulfilment(&slots, &targets, &solved);
+            if is_waiting {
+                // What stays open is only known at the end.
+                found.open.clear();
+            }
+            Ok((Fulfilment { is_waiting, ..found }, warnings))
         }
         Err(unsolved) => Err(teller.failed(unsolved)),
     }
+}
+
+/// Keeps those of which the second list says so.
+fn retain<T, F>(list: &mut Vec<T>, beside: &mut Vec<F>, keeps: impl Fn(&F) -> bool) {
+    let mut kept = beside.iter().map(&keeps);
+    list.retain(|_| kept.next().unwrap_or(true));
+    beside.retain(keeps);
 }
 
 /// Finds the options of demands that a best solution may contain. Most demands with the same wish

@@ -57,7 +57,8 @@ pub(crate) struct NodeSubject<'s, 'c> {
 /// Where a node stands.
 enum SubjectPlace<'s> {
     Graph(GraphNode<'s>),
-    Inventory(&'s InventoryNode),
+    /// Beside this topology.
+    Inventory(&'s InventoryNode, &'s dyn FilterGraph),
 }
 
 /// A node to which a requirement would lead.
@@ -89,7 +90,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
     pub(super) fn of_inventory(
         types: &'s Types<'c>,
         schemas: &'s dyn DataTypes<'c>,
-        node: &'s InventoryNode,
+        (node, graph): (&'s InventoryNode, &'s dyn FilterGraph),
         kind: Option<TypeId>,
     ) -> Self {
         let capabilities = node.capabilities.iter().map(|one| &one.assigned);
@@ -99,7 +100,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
             kind,
             properties: &node.properties,
             capabilities: capabilities.map(|one| (&*one.name, &*one.properties)).collect(),
-            place: SubjectPlace::Inventory(node),
+            place: SubjectPlace::Inventory(node, graph),
         }
     }
 
@@ -120,20 +121,23 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
         path: Node<'_>,
         relation: Option<FilteredRelation<'_, NodeIndex>>,
     ) -> Option<FormedValue<TextType>> {
-        match &self.place {
+        let (graph, node) = match &self.place {
             SubjectPlace::Graph(GraphNode { graph, node }) => {
-                let relation = relation.map(|it| FilteredRelation {
-                    source: it.source.map(TopologyElement::Node),
-                    capability: it.capability,
-                });
-                graph.asked(
-                    function,
-                    path,
-                    FilterSite { node: TopologyElement::Node(*node), relation },
-                )
+                (graph, Some(TopologyElement::Node(*node)))
             }
-            SubjectPlace::Inventory(node) => self.stored_value(node, function, path, relation),
-        }
+            SubjectPlace::Inventory(node, graph) => {
+                let stored = self.stored_value(node, function, path, relation);
+                if stored.is_some() {
+                    return stored;
+                }
+                (graph, None)
+            }
+        };
+        let relation = relation.map(|it| FilteredRelation {
+            source: it.source.map(TopologyElement::Node),
+            capability: it.capability,
+        });
+        graph.asked(function, path, FilterSite { node, relation })
     }
 
     /// The value of a function for a node of which only its own values are known.

@@ -78,11 +78,36 @@ impl DemandOptions {
 pub(super) struct Unfit {
     pub target: usize,
     pub reason: FilterReason,
+    /// Whether a filter asks for something that is not known yet.
+    pub is_undecided: bool,
 }
 
 impl Unfit {
     pub(super) fn new(target: usize, message: String, at: Span) -> Self {
-        Self { target, reason: FilterReason { message, at } }
+        Self { target, reason: FilterReason { message, at }, is_undecided: false }
+    }
+
+    /// The first filter that fails, otherwise the first whose result is not known. If a clause has
+    /// no place, it gets that of its filter.
+    fn of(
+        target: usize,
+        verdicts: impl Iterator<Item = (FilterVerdict, Option<Span>)>,
+    ) -> Option<Self> {
+        let mut undecided = None;
+        for (verdict, at) in verdicts {
+            let (reason, is_undecided) = match verdict {
+                FilterVerdict::Holds => continue,
+                FilterVerdict::Fails(reason) => (reason, false),
+                FilterVerdict::Undecided(reason) => (reason, true),
+            };
+            let at = at.filter(|_| reason.at.is_detached()).unwrap_or(reason.at);
+            let unfit = Self { target, reason: FilterReason { at, ..reason }, is_undecided };
+            if !is_undecided {
+                return Some(unfit);
+            }
+            undecided.get_or_insert(unfit);
+        }
+        undecided
     }
 }
 
@@ -98,6 +123,13 @@ pub(super) struct Fitting<T> {
 impl<T> Default for Fitting<T> {
     fn default() -> Self {
         Self { options: Vec::new(), nodes: FxHashSet::default(), unfit: Vec::new() }
+    }
+}
+
+impl<T> Fitting<T> {
+    /// Whether nothing fits, but perhaps something will once more is fulfilled.
+    pub(super) fn waits(&self) -> bool {
+        self.options.is_empty() && self.unfit.iter().any(|unfit| unfit.is_undecided)
     }
 }
 
@@ -176,7 +208,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 node: id,
                 stored: Some(position),
                 left: left.collect(),
-                subject: NodeSubject::of_inventory(types, data_types, node, kind),
+                subject: NodeSubject::of_inventory(types, data_types, (node, graph), kind),
             });
         }
         let mut by_type: FxHashMap<TypeId, Vec<usize>> = FxHashMap::default();
@@ -241,8 +273,8 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             let subject = target.subject.required(wish.from.or(source), &fitting);
             let asked = asked.iter().map(|filter| (filter.verdict(&subject), None));
             let own = own.map(|own| (own.filter.verdict(&subject), Some(own.at)));
-            match asked.chain(own).find_map(refused) {
-                Some(reason) => found.unfit.push(Unfit { target: position, reason }),
+            match Unfit::of(position, asked.chain(own)) {
+                Some(unfit) => found.unfit.push(unfit),
                 None => {
                     let is_only = names.len() == 1;
                     let names = names.clone();
@@ -424,22 +456,11 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 let refusal = verdicts.find(|verdict| !matches!(verdict, FilterVerdict::Holds));
                 (refusal.unwrap_or(FilterVerdict::Holds), None)
             });
-            match own.chain(by_relations).find_map(refused) {
-                Some(reason) => found.unfit.push(Unfit { target: position, reason }),
+            match Unfit::of(position, own.chain(by_relations)) {
+                Some(unfit) => found.unfit.push(unfit),
                 None => found.options.push(position),
             }
         }
         found
-    }
-}
-
-/// The reason why a filter does not hold. If its clause has no place, it gets that of the filter.
-fn refused((verdict, at): (FilterVerdict, Option<Span>)) -> Option<FilterReason> {
-    match verdict {
-        FilterVerdict::Holds => None,
-        FilterVerdict::Fails(reason) | FilterVerdict::Undecided(reason) => {
-            let at = at.filter(|_| reason.at.is_detached()).unwrap_or(reason.at);
-            Some(FilterReason { at, ..reason })
-        }
     }
 }

@@ -14,6 +14,9 @@ use std::rc::Rc;
 /// How many nodes that do not fit a message names at most.
 const NAMED: usize = 8;
 
+/// The advice where filters wait for what nothing fulfils, perhaps each for another one.
+const ASKS_FOR_OPEN: &str = "the filter asks for something that stays open: name a node for that, or ask for something else";
+
 pub(super) struct Teller<'s, 'q, 't> {
     pub question: &'s FulfilQuestion<'q, 'q, 't>,
     pub slots: &'s OpenDemands<'q>,
@@ -32,7 +35,9 @@ impl Teller<'_, '_, '_> {
         let mut found = Diagnostics::default();
         for (index, fitting) in selectable.iter().enumerate() {
             if fitting.options.is_empty() {
-                found.push(self.unfit(self.not_selected(index), &fitting.unfit));
+                let error = self.not_selected(index);
+                let error = if fitting.waits() { error.help(ASKS_FOR_OPEN) } else { error };
+                found.push(self.unfit(error, &fitting.unfit));
             }
         }
         for (index, fitting) in fitting.iter().enumerate() {
@@ -40,6 +45,7 @@ impl Teller<'_, '_, '_> {
             let of_demand = &options.demands[index];
             if of_demand.targets < demand.mandatory() {
                 let error = self.not_fulfilled(index, of_demand.targets);
+                let error = if fitting.waits() { error.help(ASKS_FOR_OPEN) } else { error };
                 let left = &of_demand.options;
                 let full = fitting.options.iter().filter(|option| !left.contains(option));
                 let full: Vec<_> =

@@ -26,7 +26,7 @@ pub use explain::{
 pub(crate) use represent::represented;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
+use crate::orchestrate::fulfil::{self, FulfilQuestion, Fulfilment, Inventory};
 use crate::orchestrate::tree::{
     entries, key_name, like, like_list, set, within_topology, without_directive,
 };
@@ -516,19 +516,15 @@ fn fulfilled<'a>(
             mapped.any(|mapping| mapping.named.name == requirement)
         },
     };
-    let (found, warnings) = fulfil::fulfil(&question, solver)?;
     let mut told = SubstitutionExplanation::default();
-    told.found(&found, &values, inventory, settings.sources);
-    let cost = FulfilmentCost {
-        open: found.open.iter().map(|(_, open)| open).sum(),
-        stored: found.stored().len(),
+    let mut cost = FulfilmentCost::default();
+    let mut tell = |found: &Fulfilment, topology: &Topology| {
+        told.found(found, topology, inventory, settings.sources);
+        cost.open += found.open.iter().map(|(_, open)| open).sum::<u64>();
+        cost.stored += found.stored().len();
     };
-    // What was put together from parts already, and has nothing to add, stays as it is.
-    let is_written = matches!(document, Out::Map { .. }) && found.is_nothing();
-    let document = match is_written {
-        true => document,
-        false => fulfil::write(&document, &values, types, inventory, &found),
-    };
+    let (document, warnings) =
+        fulfil::fulfil(document.clone(), evaluated.clone(), &question, solver, &mut tell)?;
     Ok(FulfilledDocument { document, values, told, warnings, cost })
 }
 

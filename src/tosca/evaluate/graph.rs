@@ -57,8 +57,8 @@ pub(crate) enum PathPlace<'e, E> {
 /// Where a filter stands. In that of a requirement, `SELF` is the relation to the node, else the node.
 #[derive(Clone, Copy)]
 pub(crate) struct FilterSite<'s, E> {
-    /// The node that is judged.
-    pub(crate) node: E,
+    /// The node that is judged; `None` for one that the scope does not have.
+    pub(crate) node: Option<E>,
     pub(crate) relation: Option<FilteredRelation<'s, E>>,
 }
 
@@ -228,22 +228,21 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
         words: &[&str],
         site: FilterSite<'_, S::Element>,
     ) -> FunctionResult<(PathPlace<'e, S::Element>, usize)> {
-        let own = self.representation(site.node)?;
+        let own = site.node.map(|node| self.representation(node)).transpose()?;
         let Some(relation) = site.relation else {
-            let is_own = words.first() == Some(&"SELF");
-            return Ok(is_own.then_some((PathPlace::Element(own), 1)));
+            let own = own.filter(|_| words.first() == Some(&"SELF"));
+            return Ok(own.map(|own| (PathPlace::Element(own), 1)));
         };
         Ok(match *words {
             ["SELF", "SOURCE", ..] => match relation.source {
                 Some(source) => Some((PathPlace::Element(self.representation(source)?), 2)),
                 None => None,
             },
-            ["SELF", "TARGET", ..] => Some((PathPlace::Element(own), 2)),
-            ["SELF", "CAPABILITY", ..] if relation.capability.is_some() => {
-                let capability =
-                    self.capability(site.node, relation.capability.unwrap_or_default());
-                capability.map(|name| (PathPlace::Capability(own, name), 2))
-            }
+            ["SELF", "TARGET", ..] => own.map(|own| (PathPlace::Element(own), 2)),
+            ["SELF", "CAPABILITY", ..] => own.zip(relation.capability).and_then(|(own, name)| {
+                let name = self.capability(own.element, name)?;
+                Some((PathPlace::Capability(own, name), 2))
+            }),
             _ => None,
         })
     }

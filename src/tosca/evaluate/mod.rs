@@ -16,12 +16,13 @@ use super::v2_0;
 use super::v2_0::function::BuiltIn;
 use super::value::{Schema, TextType, UnitSize, is_unsupported};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
-use cuvee_text::source::Span;
+use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// How deep values and the functions in them may refer to each other.
 const DEPTH: usize = 100;
@@ -66,6 +67,9 @@ pub(crate) trait FunctionScope<'e> {
 
     /// Whether relations of a node may be those of one that the template substitutes.
     fn is_exposed(&self, node: Self::Element) -> bool;
+
+    /// Whether an existing node may be selected for a node, so that its type does not say what it has.
+    fn is_selected(&self, node: Self::Element) -> bool;
 
     /// How many nodes a template of TOSCA 2.0 stands for, or a requirement assignment relations, if
     /// it says so.
@@ -112,8 +116,8 @@ pub(crate) trait FunctionScope<'e> {
     /// What a type defines.
     fn effective(&self, id: TypeId) -> &'e EffectiveType<'e>;
 
-    /// The type of this name.
-    fn type_named(&self, family: Family, name: &str) -> Option<TypeId>;
+    /// The type that a name in a file refers to; without a file, a name in the template.
+    fn type_named(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId>;
 
     /// Whether one type is another one, or derives from it.
     fn derives(&self, one: TypeId, ancestor: TypeId) -> bool;
@@ -249,6 +253,20 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         Ok(value)
     }
 
+    /// The value of a call that stands in place of a key, as [`Self::evaluate`].
+    ///
+    /// # Errors
+    /// If the function has an error.
+    pub(crate) fn key(
+        &mut self,
+        key: Node<'_>,
+        site: Option<S::Element>,
+    ) -> FunctionResult<Arc<str>> {
+        let Some(called) = v2_0::called_as_key(key) else { return Ok(None) };
+        let site = site.map(|site| self.representation(site)).transpose()?;
+        self.called_key(key, called, site)
+    }
+
     /// The value that is meant by one in which each function that has a value is replaced by it.
     pub(crate) fn replaced(&mut self, node: Node<'_>, site: Option<S::Element>) -> Value {
         let written = self.written(node, site);
@@ -379,11 +397,28 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             return Ok(items.map(Value::from));
         }
         let mut entry = |(key, value): (Node<'_>, Node<'_>)| {
-            let value = self.value(value, site)?;
-            Ok(value.map(|value| (v2_0::meant_key(key), value)))
+            let key = match v2_0::called_as_key(key) {
+                Some(called) => self.called_key(key, called, site)?,
+                None => Some(v2_0::meant_key(key)),
+            };
+            Ok(key.zip(self.value(value, site)?))
         };
         let entries = node.entries().map(&mut entry).collect::<Result<Option<Vec<_>>, _>>()?;
         Ok(entries.map(|entries| Value::Map(entries.into())))
+    }
+
+    /// The key of a map that a call gives.
+    fn called_key(
+        &mut self,
+        key: Node<'_>,
+        (name, arguments): (&str, Option<Node<'_>>),
+        site: Option<Representation<S::Element>>,
+    ) -> FunctionResult<Arc<str>> {
+        let value = self.call_2_0(key, name, arguments, site)?;
+        Ok(value.map(|value| match value {
+            Value::String(text) => text,
+            other => other.to_string().into(),
+        }))
     }
 
     fn call(
@@ -417,13 +452,13 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         if built_in.value.is_none() {
             return self.graph_function(node, name, arguments, site);
         }
-        let mut values = Vec::new();
-        let arguments = || arguments.into_iter().flat_map(Node::items);
-        for argument in arguments() {
-            let value = self.value(argument, site)?;
-            values.push(value.filter(|value| !self.scope.is_placeholder(value)));
-        }
-        let form = if built_in.asks_form() { self.first_form(arguments(), site)? } else { None };
+        let Some(list) = arguments else { return Ok(None) };
+        let values = self.arguments(list, site)?;
+        let form = match list.kind() {
+            _ if !built_in.asks_form() => None,
+            NodeKind::Sequence => self.first_form(list.items(), site)?,
+            _ => self.form(list, site)?,
+        };
         built_in.applied(values, &form).or_else(|why| {
             if is_unsupported(&why) {
                 return Ok(None);
@@ -432,6 +467,25 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             let rule = Rule::new(&TOSCA_2_0, built_in.section);
             self.stop(error.at(node.span()).rule(rule))
         })
+    }
+
+    /// The values of arguments, where they are known; the list of them may be the value of a call.
+    fn arguments(
+        &mut self,
+        list: Node<'_>,
+        site: Option<Representation<S::Element>>,
+    ) -> Result<Vec<Option<Value>>, AlreadyReported> {
+        let values = match list.kind() {
+            NodeKind::Sequence => {
+                list.items().map(|argument| self.value(argument, site)).collect::<Result<_, _>>()?
+            }
+            _ => match self.value(list, site)? {
+                Some(Value::List(items)) => items.iter().cloned().map(Some).collect(),
+                _ => vec![None],
+            },
+        };
+        let is_known = |value: &Value| !self.scope.is_placeholder(value);
+        Ok(values.into_iter().map(|value: Option<Value>| value.filter(is_known)).collect())
     }
 
     /// A part of a string: either the text itself, or the value of a function.
@@ -652,7 +706,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
 
     /// The names of the nodes of a type.
     fn nodes_of_type(&self, name: Name<'_>) -> Option<Value> {
-        let wanted = self.scope.type_named(Family::Node, name.text)?;
+        let wanted = self.scope.type_named(None, Family::Node, name.text)?;
         let is_of_type =
             |node| self.scope.type_of(node).is_some_and(|kind| self.scope.derives(kind, wanted));
         let nodes = self.scope.nodes().filter(|(node, _)| is_of_type(*node));
@@ -755,7 +809,10 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         path: &[ValueStep<'_>],
         owner: Representation<S::Element>,
     ) -> PathLookup {
-        match definition.and_then(|definition| definition.value.or(definition.default)) {
+        let Some(defined) = definition else { return Ok(None) };
+        let is_selected = defined.value.is_none() && self.scope.is_selected(owner.element);
+        match defined.value.or(defined.default) {
+            _ if is_selected => Ok(Some(None)),
             Some(value) => self.of_assigned(ScopeValue::Written(value), definition, path, owner),
             None => Ok(None),
         }
@@ -819,22 +876,26 @@ pub(crate) fn fulfilling<'e, S: FunctionScope<'e>>(
     let (name, named) = scope.requirement(relation);
     let definition =
         effective(node).and_then(|effective| Some(&effective.requirements.get(name)?.definition));
-    let defined = definition.and_then(|definition| definition.capability?.text());
-    let find = |kind: &str| scope.type_named(Family::Capability, kind);
+    let defined = definition.and_then(|definition| definition.capability);
+    let find_in = |file, kind: &str| scope.type_named(file, Family::Capability, kind);
+    let find = |kind: Node<'_>| find_in(Some(kind.document().file()), kind.text()?);
     let Some(effective) = effective(target) else { return vec![named.unwrap_or(name)] };
     if let Some(named) = named.filter(|named| effective.capabilities.contains_key(named)) {
         return vec![named];
     }
-    let wanted = named.or(defined);
-    let Some(wanted) = wanted.and_then(find) else {
+    let wanted = match named {
+        Some(named) => find_in(None, named),
+        None => defined.and_then(find),
+    };
+    let Some(wanted) = wanted else {
         // In TOSCA 2.0, a definition may name a capability.
-        let is_2_0 = |it: &&RequirementDefinition<'_>| v2_0::is_of(it.named.key.document());
-        let known = definition.filter(is_2_0).and(wanted);
+        let is_2_0 = |it: &RequirementDefinition<'_>| v2_0::is_of(it.named.key.document());
+        let known =
+            named.or(defined.and_then(Node::text)).filter(|_| definition.is_some_and(is_2_0));
         return vec![known.filter(|it| effective.capabilities.contains_key(it)).unwrap_or(name)];
     };
     let is_one = |kind: Option<Node<'_>>| {
-        let kind = kind.and_then(Node::text).and_then(find);
-        kind.is_some_and(|kind| scope.derives(kind, wanted))
+        kind.and_then(find).is_some_and(|kind| scope.derives(kind, wanted))
     };
     let capabilities = effective.capabilities.iter();
     capabilities.filter(|(_, part)| is_one(part.definition.kind)).map(|(name, _)| *name).collect()

@@ -6,11 +6,12 @@ use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
 use crate::tosca::types::schemas::{Schemas, units};
 use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize, default_of_part};
-use crate::tosca::{EffectiveType, Family, TypeId, TypeRef, Types, v2_0};
+use crate::tosca::{Directive, EffectiveType, Family, TypeId, TypeRef, Types, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
+use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -186,6 +187,11 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         exposed.contains(self.graph.element(node).name)
     }
 
+    fn is_selected(&self, node: ElementId) -> bool {
+        let node = self.node(self.holder(node, "directives"));
+        node.is_some_and(|node| Directive::Select.is_said_by(node.template.declared.value))
+    }
+
     fn count(&self, element: ElementId) -> Option<ScopeValue<'e>> {
         let count = match self.node(self.holder(element, "instance_count")) {
             Some(node) => node.template.declared.value.get("instance_count"),
@@ -297,8 +303,8 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         self.types.effective(id)
     }
 
-    fn type_named(&self, family: Family, name: &str) -> Option<TypeId> {
-        self.types.find(family, name)
+    fn type_named(&self, file: Option<FileId>, family: Family, name: &str) -> Option<TypeId> {
+        self.types.find_in(file, family, name)
     }
 
     fn derives(&self, one: TypeId, ancestor: TypeId) -> bool {
