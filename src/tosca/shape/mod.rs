@@ -171,51 +171,48 @@ impl Vocabulary {
         Some("conditions").filter(|meant| is_condition && self.is_added(meant))
     }
 
-    /// The error for an unknown key, which would otherwise silently have no effect.
+    /// The error for an unknown key, which would otherwise silently have no effect. Of TOSCA 2.0,
+    /// the grammar judges all keys but the words of the extension.
     pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = &*key.key_text();
-        // The grammar of TOSCA 2.0 judges where these may stand.
-        let is_judged = v2_0::is_of(key.document());
-        if is_judged && v2_0::grammar::has_field(text) {
+        let (misplaced, meant) = (self.is_misplaced(text), self.closest(text));
+        let is_own =
+            self.section.is_none() || misplaced || meant.is_some_and(|meant| self.is_added(meant));
+        if self.has(text) || !is_own && v2_0::is_of(key.document()) {
             return None;
         }
         // A key that is not a string cannot be a private one.
-        let reading = if key.text().is_some() { reading } else { Reading::Strict };
-        if self.has(text) {
-            return None;
-        }
+        let may_be_private = reading == Reading::Lenient && key.text().is_some();
+        let is_private = may_be_private && !misplaced && meant.is_none();
+        (!is_private).then(|| self.error(key))
+    }
+
+    /// The error for an unknown key that seems to belong to another element.
+    pub(crate) fn misplaced(&self, key: Node<'_>, help: impl Into<String>) -> Option<Diagnostic> {
+        let text = &*key.key_text();
+        let is_of_2_0 = v2_0::is_of(key.document()) && v2_0::grammar::has_field(text);
+        let is_unknown = !self.has(text) && !is_of_2_0;
+        is_unknown.then(|| self.error(key).help(help.into()))
+    }
+
+    fn error(&self, key: Node<'_>) -> Diagnostic {
+        let text = &*key.key_text();
         let misplaced = self.is_misplaced(text);
-        let meant = self.closest(text);
-        if reading == Reading::Lenient && !misplaced && meant.is_none() {
-            return None;
-        }
-        let is_own = misplaced || meant.is_some_and(|meant| self.is_added(meant));
-        if is_judged && reading == Reading::Strict && self.section.is_some() && !is_own {
-            return None;
-        }
         let message = if misplaced {
             format!("`{text}` has no meaning at {}", self.what)
         } else {
             format!("`{text}` is not a keyname of {}", self.what)
         };
+        let meant = self.closest(text).filter(|_| !misplaced);
+        let meant = meant.or_else(|| self.of_other_languages(text));
         let error = Diagnostic::error(Code::UnknownKeyword, message)
             .at(key.span())
-            .help(format!("known are {}", self.names().collect::<Vec<_>>().join(", ")));
-        let meant = meant.filter(|_| !misplaced).or_else(|| self.of_other_languages(text));
-        let meant = meant.map(|meant| Advice::did_you_mean(text, meant));
-        let error = error.help_opt(meant);
-        Some(match self.section {
+            .help(format!("known are {}", self.names().collect::<Vec<_>>().join(", ")))
+            .help_opt(meant.map(|meant| Advice::did_you_mean(text, meant)));
+        match self.section {
             Some(section) => error.section(section),
             None => error,
-        })
-    }
-}
-
-impl Vocabulary {
-    /// The error for an unknown key that seems to belong to another element.
-    pub(crate) fn misplaced(&self, key: Node<'_>, help: impl Into<String>) -> Option<Diagnostic> {
-        let error = self.unknown(key, Reading::Strict)?;
-        Some(error.help(help.into()))
+        }
     }
 }
 
