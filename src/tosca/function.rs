@@ -202,6 +202,15 @@ fn called(node: Node<'_>) -> Option<(Function, Node<'_>)> {
     (entries.len() == 0).then_some((function, operand))
 }
 
+/// The name of the function that a key of a map calls, if it calls one. Those of TOSCA 2.0 have a `$`
+/// before their names.
+pub(crate) fn called_by(key: Node<'_>) -> Option<&str> {
+    match v2_0::is_of(key.document()) {
+        true => v2_0::function_name(key.as_str()?),
+        false => key.text(),
+    }
+}
+
 /// The name of the function that a node calls. A call is a map whose only key is the name of a
 /// function.
 pub fn function(node: Node<'_>) -> Option<&str> {
@@ -217,9 +226,9 @@ pub(crate) const SECRET_MARK: &str = "sensitive";
 /// Whether a value asks for one of these inputs.
 pub(crate) fn asks_for(node: Node<'_>, inputs: &[&str]) -> bool {
     let is_call = |(key, argument): (Node<'_>, Node<'_>)| {
-        let called = key.text().and_then(|key| key.strip_prefix('$').or(Some(key)));
         let name = argument.items().next().unwrap_or(argument).text();
-        called == Some(Function::GetInput.name()) && name.is_some_and(|it| inputs.contains(&it))
+        called_by(key) == Some(Function::GetInput.name())
+            && name.is_some_and(|it| inputs.contains(&it))
     };
     !inputs.is_empty()
         && (node.entries().any(is_call) || node.parts().any(|part| asks_for(part, inputs)))

@@ -11,7 +11,7 @@ pub(crate) use open::{InputEquals, KnownValues, OpenDocument, emit_open};
 use self::named::EntriesByName;
 use self::open::Opening;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::function::{Function, asks_for};
+use crate::tosca::function::{Function, asks_for, called_by};
 use crate::tosca::meant;
 use crate::tosca::v2_0;
 use crate::variability::expression::Evaluator;
@@ -357,7 +357,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             },
             NodeKind::Mapping => {
                 let entry = |(name, value): (Node<'a>, Node<'a>)| {
-                    let operand = (name.text() == Some(Function::GetInput.name()))
+                    let operand = (called_by(name) == Some(Function::GetInput.name()))
                         .then(|| self.named_input(value))
                         .flatten();
                     (key(name), operand.unwrap_or_else(|| self.named(value)))
