@@ -150,6 +150,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
             };
             self.search_rest(&site, body, &["node", "relationship"]);
+            // The index of a target.
+            body.get("node").unwrap_or(body).items().for_each(|part| self.search(&site, part));
             if let Some(template) = relation.relationship {
                 self.search_rest(&self.site(relation.id), template.value, &["type", "properties"]);
             }

@@ -712,16 +712,16 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
     fn requirement(&mut self, relation: &RelationElement<'a>) -> Out<'a> {
         let value = relation.requirement.declared.value;
         let left = || value.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword));
-        if let (Some((name, node)), None) = (left().next(), left().nth(1))
-            && name.text() == Some("node")
-            && !self.verbatim
-        {
-            return lifted(name, Out::Source(node));
-        }
         let is_2_0 = v2_0::is_of(value.document());
         // There, `SELF` is the relationship (section 10.3).
         let site = if is_2_0 { OutputSite::Element(relation.id) } else { self.site };
         self.within(site, |this| {
+            if let (Some((name, node)), None) = (left().next(), left().nth(1))
+                && name.text() == Some("node")
+                && !this.verbatim
+            {
+                return lifted(name, this.source(node));
+            }
             this.body(value, |this, keyword, value| match keyword {
                 "relationship" if value.kind() == NodeKind::Mapping => {
                     Some(this.relationship(relation, value))

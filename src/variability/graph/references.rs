@@ -229,6 +229,8 @@ impl<'a> Finder<'_, 'a> {
     /// Scans the parts of an element other than its own elements and its conditions.
     fn rest(&mut self, from: ElementId, body: Node<'a>, without: &[&str]) {
         self.from = Some(from);
+        // The short form of a requirement is a list of a node and an index.
+        body.items().for_each(|item| self.scan(item));
         for (key, value) in body.entries() {
             if value.kind() != NodeKind::Scalar
                 && key.text().is_some_and(|keyword| !without.contains(&keyword))

@@ -41,7 +41,7 @@ pub(crate) const NODE_PARTS: &[&str] =
     &["type", "properties", "requirements", "artifacts", "technology", "conditions", "implies"];
 
 /// The keynames of a requirement whose values are its elements and its conditions.
-pub(crate) const REQUIREMENT_PARTS: &[&str] = &["node", "relationship", "conditions", "implies"];
+pub(crate) const REQUIREMENT_PARTS: &[&str] = &["relationship", "conditions", "implies"];
 
 /// The keynames of a relationship template whose values are its elements.
 pub(crate) const RELATIONSHIP_PARTS: &[&str] = &["type", "properties", "conditions", "implies"];
@@ -492,6 +492,7 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
     };
     if let Some(target) = entry.value.and_then(short_target) {
         requirement.target = Some(target).filter(|target| !target.is_null());
+        requirement.has_rest = entry.value.is_some_and(|it| it.kind() == NodeKind::Sequence);
         return requirement;
     }
     let conditional = &mut requirement.declared.conditional;
