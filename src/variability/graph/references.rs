@@ -4,10 +4,10 @@
 //! A property or output consumes the elements that its value refers to; an input is consumed by
 //! everything that refers to it.
 
-use super::element::{ElementId, Graph, NodeId};
+use super::element::{ElementId, Graph};
 use super::lookup::LookupStep;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::function::Function;
+use crate::tosca::function::{Function, called_by};
 use crate::tosca::substitution::{MappingTarget, substitution};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
@@ -271,7 +271,7 @@ impl<'a> Finder<'_, 'a> {
     fn resolve(&mut self, named: NamedReference<'a>) {
         let (targets, at) = match named {
             NamedReference::Input(operand) => (self.input(operand), operand),
-            NamedReference::Element { entity, name, at } => (self.element(entity, name), at),
+            NamedReference::Element { entity, name, at } => (self.element(entity, name, at), at),
         };
         self.refer(targets, at);
     }
@@ -313,67 +313,65 @@ impl<'a> Finder<'_, 'a> {
         }
     }
 
-    /// The properties of that name. If there are none, as for attributes, the node itself.
-    fn element(&self, entity: &str, name: Option<&str>) -> Vec<ElementId> {
-        let Some(node) = self.node(entity) else { return Vec::new() };
-        let node = self.graph.node(node);
+    /// The properties of that name. If there are none, as for attributes, the entity itself.
+    fn element(&self, entity: &str, name: Option<&str>, at: Node<'_>) -> Vec<ElementId> {
+        let Some(entity) = self.entity(entity, at) else { return Vec::new() };
         let is_meant = |id: &&ElementId| {
             name == Some(self.graph.element(**id).name) && Some(**id) != self.from
         };
-        let properties: Vec<_> = node.properties.iter().filter(is_meant).copied().collect();
-        if properties.is_empty() { vec![node.id] } else { properties }
+        let properties = self.graph.properties_of(entity).iter();
+        let properties: Vec<_> = properties.filter(is_meant).copied().collect();
+        if properties.is_empty() { vec![entity] } else { properties }
     }
 
-    fn node(&self, entity: &str) -> Option<NodeId> {
-        match entity {
-            "SELF" | "SOURCE" | "TARGET" => {
-                let around =
-                    std::iter::successors(self.from, |&id| self.graph.element(id).container);
-                let mut around = around.map(|id| self.graph.element(id));
-                match entity {
-                    "SELF" => around
-                        .find(|element| element.kind == ElementKind::Node)
-                        .map(|element| NodeId(element.slot)),
-                    _ => {
-                        let relation =
-                            around.find(|element| element.kind == ElementKind::Relation)?;
-                        let relation = &self.graph.relations[relation.slot as usize];
-                        if entity == "SOURCE" { Some(relation.source) } else { relation.target }
-                    }
-                }
+    /// The node, or the relation: in TOSCA 2.0, `SELF` is the relationship where there is one
+    /// (section 10.3).
+    fn entity(&self, entity: &str, at: Node<'_>) -> Option<ElementId> {
+        let around = std::iter::successors(self.from, |&id| self.graph.element(id).container);
+        let mut around = around.map(|id| (id, self.graph.element(id).kind));
+        let mut find = |is: &dyn Fn(ElementKind) -> bool| around.find(|(_, kind)| is(*kind));
+        let node = match entity {
+            "SELF" => {
+                let is_2_0 = v2_0::is_of(at.document());
+                let is =
+                    |kind| kind == ElementKind::Node || is_2_0 && kind == ElementKind::Relation;
+                return find(&is).map(|(id, _)| id);
+            }
+            "SOURCE" | "TARGET" => {
+                let (relation, _) = find(&|kind| kind == ElementKind::Relation)?;
+                let relation = &self.graph.relations[self.graph.element(relation).slot as usize];
+                if entity == "SOURCE" { Some(relation.source) } else { relation.target }
             }
             name => self.graph.node_id(name),
-        }
+        };
+        Some(self.graph.node(node?).id)
     }
 }
 
 /// The reference of a map entry, if the entry calls a function.
 fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
-    let name = match v2_0::is_of(key.document()) {
-        true => v2_0::function_name(key.as_str()?)?,
-        false => key.text()?,
-    };
+    let name = called_by(key)?;
     if name == "eval" {
         return path(operand.as_str()?, operand);
     }
+    let parts: Vec<_> = operand.items().collect();
+    let simple = v2_0::is_of(key.document()).then(|| v2_0::simple_path(&parts)).flatten();
+    let parts = simple.unwrap_or(parts);
+    let entity = || parts.first()?.as_str();
     match Function::named(name)? {
         Function::GetInput if operand.kind() == NodeKind::Scalar => {
             Some(NamedReference::Input(operand))
         }
         Function::GetInput => operand.items().next().map(NamedReference::Input),
         Function::GetProperty | Function::GetAttribute => {
-            let mut parts = operand.items();
-            let (entity, second, third) = (parts.next()?.as_str()?, parts.next()?, parts.next());
             // If there are three parts, the middle one is a requirement or a capability, and the
             // reference means the node itself.
-            let name = if third.is_some() { None } else { second.text() };
-            Some(NamedReference::Element { entity, name, at: operand })
+            let name = if parts.len() > 2 { None } else { parts.get(1)?.text() };
+            Some(NamedReference::Element { entity: entity()?, name, at: operand })
         }
-        Function::GetOperationOutput | Function::GetArtifact => Some(NamedReference::Element {
-            entity: operand.items().next()?.as_str()?,
-            name: None,
-            at: operand,
-        }),
+        Function::GetOperationOutput | Function::GetArtifact => {
+            Some(NamedReference::Element { entity: entity()?, name: None, at: operand })
+        }
         Function::Concat | Function::Join | Function::Token | Function::GetNodesOfType => None,
     }
 }
