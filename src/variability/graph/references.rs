@@ -354,11 +354,16 @@ fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
     if name == "eval" {
         return path(operand.as_str()?, operand);
     }
+    // What is left of a property of a capability is taken as the property is.
+    let function = match name {
+        "available_allocation" if v2_0::is_of(key.document()) => Function::GetProperty,
+        name => Function::named(name)?,
+    };
     let parts: Vec<_> = operand.items().collect();
     let simple = v2_0::is_of(key.document()).then(|| v2_0::simple_path(&parts)).flatten();
     let parts = simple.unwrap_or(parts);
     let entity = || parts.first()?.as_str();
-    match Function::named(name)? {
+    match function {
         Function::GetInput if operand.kind() == NodeKind::Scalar => {
             Some(NamedReference::Input(operand))
         }
