@@ -1,5 +1,5 @@
-//! Makes a variable template out of a plain one: changes its version and adds a variability
-//! definition to begin with. Everything else keeps its text and its meaning.
+//! Makes a variable template out of a plain one: changes its version, unless that is TOSCA 2.0, and
+//! adds a variability definition to begin with. Everything else keeps its text and its meaning.
 
 use super::choice::Choice;
 use super::options::{self, Check};
@@ -10,6 +10,7 @@ use super::template::{Property, ServiceTemplate, is_read_as_wrapped};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::topology::diff::diff;
 use crate::tosca::load::Loaded;
+use crate::tosca::v2_0;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -138,7 +139,9 @@ fn check(loaded: &Loaded, template: &ServiceTemplate<'_>) -> Result<(), Diagnost
         }
         _ => {
             let help = "name the template that uses these types";
-            error("there is no `topology_template`, and so nothing that varies", root, help)
+            let is_2_0 = v2_0::is_of(root.document());
+            let keyname = if is_2_0 { "service_template" } else { "topology_template" };
+            error(&format!("there is no `{keyname}`, and so nothing that varies"), root, help)
         }
     }
 }
@@ -147,7 +150,9 @@ fn check(loaded: &Loaded, template: &ServiceTemplate<'_>) -> Result<(), Diagnost
 fn written(template: &ServiceTemplate<'_>, mode: &str, unchecked: &[Check]) -> String {
     let text = template.root.document().text();
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    if let Some(version) = template.root.get(VERSION_KEY) {
+    // Of TOSCA 2.0 there is one version for both.
+    let version = template.root.get(VERSION_KEY);
+    if let Some(version) = version.filter(|_| !v2_0::is_of(template.root.document())) {
         edits.push((range(version.span()), VERSION.to_owned()));
     }
     let entry = template.root.entries().find(|(key, _)| key.text() == Some("topology_template"));

@@ -242,6 +242,36 @@ error: 1 error
 }
 
 #[test]
+fn templates_of_tosca_2_0_keep_their_version() {
+    let head = "\
+tosca_definitions_version: tosca_2_0
+capability_types: {Peer: {}}
+relationship_types: {Meets: {}}
+node_types:
+  Web:
+    properties: {theme: {type: map, entry_schema: string, required: false}}
+    capabilities: {peer: Peer}
+    requirements: [peer: {capability: Peer, relationship: Meets, count_range: [0, 1]}]
+";
+    let flow = "service_template: {node_templates: {web: {type: Web, properties: {theme: {value: dark}}}}}\n";
+    let block = "\
+service_template:
+  inputs: {}
+  node_templates:
+    web: {type: Web, requirements: [peer: {node: [web, 0]}]}
+";
+    let short =
+        "service_template: {node_templates: {web: {type: Web, requirements: [peer: [web, 0]]}}}\n";
+    for (plain, same) in [(flow, flow), (block, short)] {
+        let (variable, again) = begun("web.yaml", &format!("{head}{plain}"));
+        assert_eq!(value(&again), value(&format!("{head}{same}")), "{again}");
+        assert!(variable.starts_with(head) && variable.contains("variability:"), "{variable}");
+        let validation = Resolver::from_text("web.yaml", &variable).validate();
+        assert!(validation.is_valid(false), "{:?}", validation.diagnostics);
+    }
+}
+
+#[test]
 fn nothing_is_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);

@@ -158,7 +158,7 @@ fn is_short(shape: &Shape, key: &str) -> bool {
 /// value that it is compared with.
 fn long<'v>(shape: &Shape, value: &'v Value, other: &Value) -> Cow<'v, Value> {
     match (shape.short, value) {
-        (Some(short), Value::String(_)) => {
+        (Some(short), Value::String(_)) | (Some(short @ "node"), Value::List(_)) => {
             let mut keys = entries(other).unwrap_or_default().iter().map(|(key, _)| key);
             let key = keys.find(|key| is_short(shape, key) && &***key != "profile");
             let key = key.map_or_else(|| short.into(), Arc::clone);
