@@ -185,13 +185,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks the validation clauses of the inputs of a template.
+    /// Checks the validation clauses of the inputs of a template, and of its variability.
     pub(super) fn validated_inputs(&self) {
         let place = DefinedIn { family: Family::Data, own: PathStop::Unknown };
         for input in &self.graph.inputs {
             let declared = &input.parameter.declared;
             let schema = declared.parameter_definition(&mut Diagnostics::default()).schema;
             self.validations(place, &schema, &schema);
+        }
+        for (_, input) in self.prepared.inputs.declarations.iter() {
+            self.validations(place, &input.schema, &input.schema);
         }
     }
 

@@ -70,14 +70,25 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             }
         }
         let variability = service.and_then(|service| service.get("variability")?.get("inputs"));
-        for (_, input) in variability.into_iter().flat_map(Node::entries) {
-            input.get("validation").into_iter().for_each(|validation| self.calls(validation));
+        let listed = variability.into_iter().flat_map(Node::items).flat_map(Node::entries);
+        for (_, input) in variability.into_iter().flat_map(Node::entries).chain(listed) {
+            self.variability_input(input);
         }
         let find = |name| root.entries().map(|(key, _)| key).find(|key| written(*key) == name);
         if let Some(key) = find("profile").filter(|_| find("service_template").is_some()) {
             let message = "a file with a `profile` has no `service_template`";
             self.invalid(key, message, "6.7");
         }
+    }
+
+    /// Checks the validations of a variability input and of its entries.
+    fn variability_input(&mut self, schema: Node<'d>) {
+        if let Some(validation) = schema.get("validation") {
+            self.calls(validation);
+            self.conditions(validation, "validation", &PARAMETER);
+        }
+        let parts = ["key_schema", "entry_schema"].into_iter().filter_map(|part| schema.get(part));
+        parts.for_each(|part| self.variability_input(part));
     }
 
     /// Checks the calls of functions in a value.
