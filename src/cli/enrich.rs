@@ -12,6 +12,7 @@ pub(crate) fn run(args: &EnrichArgs, reporter: &Reporter) -> Outcome {
     let format = format::chosen(args.format, args.output.as_deref())?;
     let read = ReadFiles::default();
     let resolver = select::template(&args.template)?.files(read.clone());
+    let resolver = select::with_imports(resolver, &args.imports);
     let answer = select::with_options(resolver, &args.options).enrich()?;
     reporter.report(&answer.warnings, &answer.sources);
     let enriched = answer.result;

@@ -44,8 +44,8 @@ fn idle(choose: &ChooseArgs) -> Option<Diagnostic> {
         ("--preset", !choose.presets.is_empty()),
         ("--inputs", !choose.inputs_files.is_empty()),
         ("--input", !choose.inputs.is_empty()),
-        ("--map", !choose.mappings.is_empty()),
-        ("--profile-path", !choose.profile_paths.is_empty()),
+        ("--map", !choose.imports.mappings.is_empty()),
+        ("--profile-path", !choose.imports.profile_paths.is_empty()),
         ("--now", choose.now.is_some()),
         ("--solver", choose.solver.is_some()),
     ];

@@ -1,6 +1,6 @@
 //! Makes a resolver from arguments: for a template, with the choices for it.
 
-use super::args::{ChooseArgs, EvaluateArgs, OptionArgs, SelectArgs};
+use super::args::{ChooseArgs, EvaluateArgs, LookupArgs, OptionArgs, SelectArgs};
 use super::streams::{CommandFiles, STANDARD_INPUT, STDIN_FILE};
 use super::watch::WatchedRun;
 use super::{plugin, rejected, streams};
@@ -37,7 +37,11 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
 
 /// Adds what the arguments say about reading the template, whatever variant is chosen.
 pub(super) fn read_as(resolver: Resolver, args: &ChooseArgs) -> Resolver {
-    let resolver = with_options(resolver, &args.options);
+    with_imports(with_options(resolver, &args.options), &args.imports)
+}
+
+/// Adds what the arguments say about where imports are.
+pub(super) fn with_imports(resolver: Resolver, args: &LookupArgs) -> Resolver {
     let resolver =
         args.mappings.iter().fold(resolver, |resolver, (url, path)| resolver.map(url, path));
     args.profile_paths.iter().fold(resolver, |resolver, path| resolver.profile_path(path))

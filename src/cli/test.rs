@@ -1,10 +1,10 @@
 //! Runs `cuvee test`.
 
 use super::args::{TestArgs, TestFormat};
-use super::{Outcome, json, junit, output, rejected, watch};
+use super::{Outcome, json, junit, output, rejected, select, watch};
 use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
 use cuvee::source::OsFiles;
-use cuvee::testing::{Case, Report, cases, run_where};
+use cuvee::testing::{Case, Report, cases, run_with};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io;
@@ -22,7 +22,8 @@ pub(crate) fn run(args: &TestArgs) -> Outcome {
     let mut unwanted = Vec::new();
     for dir in &args.dirs {
         let named = named(dir).map_err(|error| rejected(refused(dir, &error.to_string())))?;
-        let found = run_where(&named, &OsFiles, wanted);
+        let read = |resolver| select::with_imports(resolver, &args.imports);
+        let found = run_with(&named, &OsFiles, wanted, read);
         if found.cases.is_empty() && found.skipped.is_empty() {
             let others = cases(&named, &OsFiles);
             if others.is_empty() {

@@ -158,12 +158,30 @@ pub fn run_where<F: FileSystem + Send + Clone + 'static>(
     files: &F,
     wanted: impl Fn(&Path) -> bool,
 ) -> Report {
+    run_with(dir, files, wanted, |resolver| resolver)
+}
+
+/// As [`run_where`], with resolvers that `read` has told more about reading templates, such as where
+/// profiles are.
+///
+/// ```
+/// let files = cuvee::source::OsFiles;
+/// let read = |resolver: cuvee::Resolver| resolver.profile_path("profiles");
+/// let report = cuvee::testing::run_with("examples/shop", &files, |_| true, read);
+/// assert!(report.is_success(), "{report}");
+/// ```
+pub fn run_with<F: FileSystem + Send + Clone + 'static>(
+    dir: impl AsRef<Path>,
+    files: &F,
+    wanted: impl Fn(&Path) -> bool,
+    read: impl Fn(Resolver) -> Resolver,
+) -> Report {
     // Consecutive cases often have the same template, so the last one is kept.
     let mut last: Option<(PathBuf, Resolver)> = None;
     let mut resolver = |template: PathBuf| match &last {
         Some((path, loaded)) if *path == template => loaded.clone(),
         _ => {
-            let fresh = Resolver::new(&template).files(files.clone());
+            let fresh = read(Resolver::new(&template).files(files.clone()));
             // A template that cannot be read is reported by its case.
             let resolver = fresh.clone().load().unwrap_or(fresh);
             last = Some((template, resolver.clone()));

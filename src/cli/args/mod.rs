@@ -195,6 +195,19 @@ pub(crate) struct ChooseArgs {
     pub inputs: Vec<(String, String)>,
     #[command(flatten)]
     pub options: OptionArgs,
+    #[command(flatten)]
+    pub imports: LookupArgs,
+    /// The present time: an ISO 8601 date, with a time and a zone if they matter
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub now: Option<Zoned>,
+    /// The solver to use instead of the fastest one; every solver finds the same variant
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<Solver>,
+}
+
+/// Where imports are looked for.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LookupArgs {
     /// Local file or directory to read instead of a URL and all URLs below it, for imports; may be
     /// repeated, the longest URL wins
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
@@ -202,12 +215,6 @@ pub(crate) struct ChooseArgs {
     /// Directory in which profiles of TOSCA 2.0 are looked for by their names; may be repeated
     #[arg(long = "profile-path", value_name = "DIR")]
     pub profile_paths: Vec<PathBuf>,
-    /// The present time: an ISO 8601 date, with a time and a zone if they matter
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    pub now: Option<Zoned>,
-    /// The solver to use instead of the fastest one; every solver finds the same variant
-    #[arg(long, value_name = "NAME")]
-    pub solver: Option<Solver>,
 }
 
 /// The options by which a template is read.
@@ -292,6 +299,8 @@ pub(crate) struct TestArgs {
     /// Run only cases that have this text in the path of their directory
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub filter: Option<String>,
+    #[command(flatten)]
+    pub imports: LookupArgs,
     /// Show how results differ from the expected ones, and write them as the expected ones
     #[arg(long)]
     pub update: bool,
@@ -863,6 +872,8 @@ pub(crate) struct EnrichArgs {
     pub template: PathBuf,
     #[command(flatten)]
     pub options: OptionArgs,
+    #[command(flatten)]
+    pub imports: LookupArgs,
     /// Write the result to this file, all of it or nothing; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -1160,7 +1171,7 @@ mod tests {
         let args =
             resolve("cuvee resolve t --map https://a.example/t?v=1=vendor/t --map profile=p.yaml");
         assert_eq!(
-            args.select.choose.mappings,
+            args.select.choose.imports.mappings,
             [
                 ("https://a.example/t?v=1".into(), "vendor/t".into()),
                 ("profile".into(), "p.yaml".into())

@@ -101,7 +101,12 @@ impl Importing<'_> {
         import: ImportDefinition<'_>,
     ) -> Result<Option<ImportTarget>, Diagnostic> {
         let place = match self.place(importer, &import) {
-            Err(error) if self.strict => return Err(error.at(import.item.span()).section(SECTION)),
+            // An orchestrator may know the profile, but its types decide what is resolved.
+            Err(error) if self.strict || import.is_profile => {
+                let error = error.at(import.item.span()).section(SECTION);
+                let is_error = self.strict;
+                return Err(if is_error { error } else { error.with_severity(Severity::Warning) });
+            }
             place => place.ok().flatten(),
         };
         let from = importer.root.document().file();
