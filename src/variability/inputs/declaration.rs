@@ -229,10 +229,19 @@ impl<'a> Declaration<'a> {
         let findings = check_schema(&self.schema, &NoDataTypes);
         for undecided in &findings.undecided {
             match undecided.reason {
-                UndecidedReason::Function(name) => found.push(Diagnostic::error(
-                    Code::InvalidInput,
-                    format!("a constraint of a variability input has to be a value, not the function `{name}`"),
-                ).at(undecided.node.span())),
+                UndecidedReason::Function(name) => {
+                    let message = format!(
+                        "a constraint of a variability input has to be a value, not the function `{name}`"
+                    );
+                    let error = Diagnostic::error(Code::InvalidInput, message);
+                    // In TOSCA 2.0, a text may call a function.
+                    let text = undecided.node.as_str().map(|text| {
+                        Advice::from(format!(
+                            "to ask for the text, compare `$value` with `${text}` in a `validation`"
+                        ))
+                    });
+                    found.push(error.at(undecided.node.span()).help_opt(text));
+                }
                 UndecidedReason::UnknownType(_) => {}
                 _ => found.push(undecided.diagnostic()),
             }
