@@ -103,6 +103,23 @@ fn lenses_count_variants_and_offer_those_of_presets() {
 }
 
 #[test]
+fn lenses_of_tosca_2_0_are_those_of_version_1_3() {
+    let folder = tempdir().unwrap();
+    let text = "tosca_definitions_version: tosca_2_0\nnode_types: {Web: {}}\nservice_template:\n  \
+                variability:\n    inputs: {on: {type: boolean}}\n    presets: {off: {inputs: {on: false}}}\n  \
+                node_templates:\n    web: {type: Web, conditions: {variability_input: on}}\n";
+    std::fs::write(folder.path().join(TEMPLATE), text).unwrap();
+    let mut client = Client::new(folder.path());
+    client.open_saved(TEMPLATE);
+    let params = json!({ "textDocument": { "uri": client.uri(TEMPLATE) } });
+    let lenses = client.request("textDocument/codeLens", params).unwrap();
+    let titles: Vec<_> =
+        lenses.as_array().unwrap().iter().map(|lens| &lens["command"]["title"]).collect();
+    assert_eq!(titles, ["2 variants", "show variant", "show graph"]);
+    client.shut_down();
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused() {
     let (_folder, mut client, _) = shop();
     for (command, subject, said) in [

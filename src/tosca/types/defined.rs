@@ -24,13 +24,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// since it takes many times the room of the text of a library.
 const AT_ONCE: usize = 1_000;
 
+/// The definition of a type, with the errors in how it is written.
+type WrittenType<'a> = Box<(TypeDefinition<'a>, Diagnostics)>;
+
 /// The normative types, and all types of some documents.
 #[derive(Debug)]
 pub struct Types<'a> {
     hierarchy: Arc<TypeHierarchy<'a>>,
     documents: Vec<&'a Document>,
-    /// The definitions of documents, each with the errors in how it is written.
-    definitions: Arc<[OnceLock<Box<(TypeDefinition<'a>, Diagnostics)>>]>,
+    /// The definitions of documents.
+    definitions: Arc<[OnceLock<WrittenType<'a>>]>,
     /// The effective types. Those that nobody asks for take little room, of which a library has
     /// thousands.
     effective: Vec<OnceLock<Box<EffectiveType<'a>>>>,
