@@ -185,6 +185,14 @@ impl<'a> Converter<'_, 'a> {
                 let Some(below) = below else { return false };
                 made.put(key, name, text(below));
             }
+            (EntityKind::GroupType, "members") => {
+                let members: Vec<_> = value.items().collect();
+                if self.context.types.unrelated(&members).is_none() {
+                    return false;
+                }
+                let why = "members of TOSCA 1.3 derive from one type";
+                self.report(LossKind::Lost, key, "`members`", why);
+            }
             (EntityKind::Attribute, "validation") => self.lose(entry),
             (_, "validation") => {
                 self.tell_replaced_validation(entry);

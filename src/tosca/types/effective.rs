@@ -107,6 +107,24 @@ pub struct EffectiveInterface<'a> {
     pub is_open: bool,
 }
 
+/// The families of types that a group type may list.
+const MEMBERS: [Family; 3] = [Family::Node, Family::Capability, Family::Group];
+
+impl<'a> Types<'a> {
+    /// Two members of a group type that belong to different hierarchies.
+    pub(crate) fn unrelated<'n>(&self, members: &[Node<'n>]) -> Option<[Node<'n>; 2]> {
+        let root = |node: &Node<'n>| {
+            let (file, name) = (Some(node.document().file()), node.text()?);
+            let id = MEMBERS.into_iter().find_map(|family| self.find_in(file, family, name))?;
+            Some((*node, self.chain(id).last()?))
+        };
+        let roots: Vec<_> = members.iter().filter_map(root).collect();
+        let (first, of_first) = *roots.first()?;
+        let (other, _) = *roots.iter().find(|(_, root)| *root != of_first)?;
+        Some([first, other])
+    }
+}
+
 /// Computes the effective type from that of its parent.
 pub(super) fn effective<'a>(
     types: &Types<'a>,
@@ -784,7 +802,7 @@ impl<'a> Refining<'_, 'a> {
         let families: &[Family] = match definition.family {
             Family::Capability => &[Family::Node],
             Family::Relationship => &[Family::Capability],
-            Family::Group => &[Family::Node, Family::Capability, Family::Group],
+            Family::Group => &MEMBERS,
             _ => &[Family::Node, Family::Group],
         };
         own.iter().for_each(|node| self.reference(families, Some(*node)));
@@ -806,33 +824,25 @@ impl<'a> Refining<'_, 'a> {
                 return before.map(<[_]>::to_vec);
             }
         }
-        if definition.family == Family::Group {
-            self.homogeneous(own, families);
+        // Groups of TOSCA 2.0 have members of any types (section 16.1).
+        if definition.family == Family::Group && !v2_0::is_of(definition.key.document()) {
+            self.homogeneous(own);
         }
         Some(own.to_vec())
     }
 
     /// Checks that all members of a group belong to one hierarchy (section 3.7.11.4).
-    fn homogeneous(&mut self, members: &[Node<'a>], families: &[Family]) {
-        let root = |node: &Node<'a>| {
-            let family = families.iter().find(|family| self.known(**family, *node).is_some())?;
-            let id = self.defined(*family, *node)?;
-            Some((*node, self.types.chain(id).last()?))
-        };
-        let roots: Vec<_> = members.iter().filter_map(root).collect();
-        if let Some((first, (other, _))) = roots
-            .first()
-            .and_then(|first| Some((first, roots.iter().find(|root| root.1 != first.1)?)))
-        {
-            let name = |node: &Node<'_>| node.text().unwrap_or_default().to_owned();
+    fn homogeneous(&mut self, members: &[Node<'a>]) {
+        if let Some([first, other]) = self.types.unrelated(members) {
+            let name = |node: Node<'a>| node.text().unwrap_or_default();
             let message = format!(
                 "`{}` and `{}` derive from different types, and cannot be members of one group",
-                name(&first.0),
+                name(first),
                 name(other)
             );
             let error = Diagnostic::error(Code::InvalidDefinition, message)
                 .at(other.span())
-                .label(first.0.span(), "the other one");
+                .label(first.span(), "the other one");
             self.diagnostics.push(error.section("3.7.11.4"));
         }
     }
