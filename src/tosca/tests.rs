@@ -71,6 +71,7 @@ fn linked(texts: &[&str], links: &[(u32, u32, Option<&str>)], ask: impl FnOnce(&
         span: Span { file: FileId::new(from), start: 0, end: 0 },
         prefix: prefix.map(str::to_owned),
         uri: None,
+        is_of_2_0: false,
     };
     let links = Links {
         top: Some(FileId::new(0)),

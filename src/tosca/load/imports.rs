@@ -116,6 +116,7 @@ impl Importing<'_> {
             span: import.item.span(),
             prefix: import.prefix.map(str::to_owned),
             uri: import.uri.map(str::to_owned),
+            is_of_2_0: v2_0::is_of(importer.root.document()),
         };
         Ok(place.map(|place| ImportTarget { place, name: import.file.to_owned(), link }))
     }

@@ -3,14 +3,15 @@
 //! there is one.
 //!
 //! `sees(f) = {f} ∪ ⋃ sees(g)` over all g that f imports without a prefix. `p:n` in f is n in
-//! sees(g), over all g that f imports with the prefix p. All files see the library beside a
-//! template, and the files that it imports.
+//! sees(g), over all g that f imports with the prefix p; in TOSCA 2.0, over all g that a file in
+//! sees(f) imports so. All files see the library beside a template, and the files that it imports.
 
 use super::profile;
 use cuvee_text::source::{FileId, Span};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ pub(crate) struct Link {
     pub prefix: Option<String>,
     /// The `namespace_uri` of the import.
     pub uri: Option<String>,
+    /// Whether the importing file is of TOSCA 2.0, so that files that import it without a prefix
+    /// know its prefixes, too.
+    pub is_of_2_0: bool,
 }
 
 /// How files import each other.
@@ -177,6 +181,8 @@ pub(crate) struct Scopes {
     scopes: Vec<Scope>,
     /// The prefixes of each file, with their scopes.
     prefixes: Vec<FxHashMap<String, usize>>,
+    /// The prefixes of files of TOSCA 2.0: the files that have them, with their scopes.
+    shared: FxHashMap<String, Vec<(usize, usize)>>,
     /// The files that all files see.
     everywhere: Vec<Option<Nearness>>,
     top: Option<usize>,
@@ -192,6 +198,7 @@ impl Scopes {
         let mut prefixed: Vec<FxHashMap<String, Vec<usize>>> =
             vec![FxHashMap::default(); files.len()];
         let mut has_prefix = FxHashSet::default();
+        let mut is_of_2_0 = FxHashSet::default();
         for (link, from, to) in links
             .links
             .iter()
@@ -199,6 +206,7 @@ impl Scopes {
         {
             if let Some(prefix) = &link.prefix {
                 has_prefix.insert(to);
+                is_of_2_0.extend(link.is_of_2_0.then_some(from));
                 prefixed[from].entry(prefix.clone()).or_default().push(to);
             } else {
                 open[from].push(to);
@@ -214,10 +222,15 @@ impl Scopes {
             })
             .collect();
         let mut prefixes = Vec::new();
-        for prefixed in prefixed {
-            let mut add = |(prefix, own)| {
+        let mut shared: FxHashMap<String, Vec<_>> = FxHashMap::default();
+        for (file, prefixed) in prefixed.into_iter().enumerate() {
+            let mut add = |(prefix, own): (String, _)| {
+                let scope = scopes.len();
                 scopes.push(Scope::behind_prefix(own, &visible));
-                (prefix, scopes.len() - 1)
+                if is_of_2_0.contains(&file) {
+                    shared.entry(prefix.clone()).or_default().push((file, scope));
+                }
+                (prefix, scope)
             };
             prefixes.push(prefixed.into_iter().map(&mut add).collect());
         }
@@ -240,7 +253,7 @@ impl Scopes {
             }
         }
         let top = links.top.as_ref().and_then(position);
-        Self { positions, scopes, prefixes, everywhere, top }
+        Self { positions, scopes, prefixes, shared, everywhere, top }
     }
 
     fn scope(&self, from: Option<FileId>) -> Option<usize> {
@@ -280,17 +293,28 @@ impl Scopes {
         mut name: &str,
         known: impl Fn(&str) -> I,
     ) -> Option<T> {
-        let mut scope = self.scope(from);
+        let mut scopes: SmallVec<[_; 1]> = smallvec![self.scope(from)];
         loop {
-            if let Some(found) = self.nearest(scope, known(name)) {
+            let mut found = scopes.iter().filter_map(|scope| self.nearest(*scope, known(name)));
+            if let Some(found) = found.next() {
                 return Some(found);
             }
             let (prefix, rest) = name.split_once(':')?;
-            let own = &self.scopes.get(scope?)?.own;
-            scope =
-                Some(own.iter().find_map(|file| self.prefixes.get(*file)?.get(prefix).copied())?);
+            scopes = self.behind(&scopes, prefix).map(Some).collect();
             name = rest;
         }
+    }
+
+    /// The scopes behind a prefix: those of the files themselves, and then those of files of TOSCA
+    /// 2.0 that they see.
+    fn behind(&self, scopes: &[Option<usize>], prefix: &str) -> impl Iterator<Item = usize> {
+        let scopes = || scopes.iter().flatten().filter_map(|scope| self.scopes.get(*scope));
+        let own = scopes().flat_map(|scope| &scope.own);
+        let own = own.filter_map(move |file| self.prefixes.get(*file)?.get(prefix).copied());
+        let shared = self.shared.get(prefix).into_iter().flatten();
+        let seen = shared.filter(move |(file, _)| scopes().any(|it| it.sees.contains(*file)));
+        let mut known = FxHashSet::default();
+        own.chain(seen.map(|(_, scope)| *scope)).filter(move |scope| known.insert(*scope))
     }
 
     /// The meaning of a name in one of the files that import this one with a prefix. Some authors
@@ -308,18 +332,19 @@ impl Scopes {
 
     /// The prefix with which a file sees the names of another one.
     pub(crate) fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<&str> {
-        let prefixes = self.prefixes.get(self.scope(from)?)?.iter();
-        prefixes
-            .filter(|(_, scope)| self.scopes[**scope].sees.contains(file))
-            .map(|(prefix, _)| prefix.as_str())
-            .min()
+        let scope = self.scope(from)?;
+        let own = self.prefixes.get(scope)?.iter().map(|(prefix, scope)| (prefix, *scope));
+        let shared = self.shared.iter().flat_map(|(prefix, all)| {
+            let seen = all.iter().filter(|(file, _)| self.scopes[scope].sees.contains(*file));
+            seen.map(move |(_, scope)| (prefix, *scope))
+        });
+        let leads = own.chain(shared).filter(|(_, scope)| self.scopes[*scope].sees.contains(file));
+        leads.map(|(prefix, _)| prefix.as_str()).min()
     }
 
-    /// Whether a file imports anything with this prefix.
+    /// Whether a name in a file may have this prefix.
     pub(crate) fn has_prefix(&self, from: Option<FileId>, prefix: &str) -> bool {
-        self.scope(from)
-            .and_then(|file| self.prefixes.get(file))
-            .is_some_and(|prefixes| prefixes.contains_key(prefix))
+        self.behind(&[self.scope(from)], prefix).next().is_some()
     }
 
     /// Reports each pair of definitions of one name that are visible in the same scope: the first

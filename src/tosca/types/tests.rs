@@ -22,6 +22,7 @@ fn links(imports: &[(u32, u32, Option<&str>)]) -> Links {
         span: Span { file: FileId::new(from), start: 0, end: 0 },
         prefix: prefix.map(str::to_owned),
         uri: None,
+        is_of_2_0: false,
     };
     let links = imports.iter().map(link).collect();
     Links { top: Some(FileId::new(0)), library: Vec::new(), links }
