@@ -108,7 +108,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .for_each(|named| self.interface_mapping(*named, kind, effective, workflows));
         self.unmapped(substitution, kind);
         if v2_0::is_of(substitution.node.document()) {
-            self.unmapped_inputs(substitution, kind);
+            self.unmapped_inputs(substitution);
         }
     }
 
@@ -548,29 +548,25 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Warns of inputs that need a value and to which nothing is mapped (TOSCA 2.0, section 15.2). A
-    /// property of the same name is mapped without a word.
-    fn unmapped_inputs(&self, substitution: &Substitution<'a>, kind: TypeId) {
+    /// Reports inputs that need a value and to which nothing is mapped (TOSCA 2.0, section 15.2).
+    fn unmapped_inputs(&self, substitution: &Substitution<'a>) {
         let named = substitution.properties.iter().filter_map(|mapping| mapping.path().first());
         let of_parts = substitution.part_properties.iter().map(|mapping| &mapping.to);
         let mapped: FxHashSet<_> = named.chain(of_parts).filter_map(|name| name.text()).collect();
-        let properties = &self.types.effective(kind).properties;
         for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
             let declared = &input.parameter.declared;
             let definition = declared.parameter_definition(&mut Diagnostics::default());
-            let is_mapped =
-                mapped.contains(declared.name) || properties.contains_key(declared.name);
-            if is_mapped || !definition.needs_value() {
+            if mapped.contains(declared.name) || !definition.needs_value() {
                 continue;
             }
             let message = format!(
                 "no property is mapped to the input `{}`, which has no default",
                 declared.name
             );
-            let warning = Diagnostic::warning(Code::InvalidMapping, message);
-            let warning = warning.at(self.graph.element(input.id).span);
+            let error = Diagnostic::error(Code::InvalidMapping, message);
+            let error = error.at(self.graph.element(input.id).span);
             let help = "map a property to it under `properties`, or give it a `default`";
-            self.report(input.id, warning.rule(Rule::new(&TOSCA_2_0, "15.2")).help(help));
+            self.report(input.id, error.rule(Rule::new(&TOSCA_2_0, "15.2")).help(help));
         }
     }
 

@@ -214,7 +214,11 @@ fn is_default(key: &str, value: &Value) -> bool {
         "node_templates" => *value == Value::Map([].into()),
         "operation_host" => text == "SOURCE",
         "type" | "target" => true,
-        _ => false,
+        // TOSCA 1.3 maps a property to the input of its name, too, where nothing is said.
+        "properties" => {
+            matches!(value, Value::Map(all) if all.iter().all(|(key, value)| is_default(key, value)))
+        }
+        _ => text == format!("[{key}]"),
     }
 }
 

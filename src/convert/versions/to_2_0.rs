@@ -8,7 +8,9 @@ use super::{
     inline_list, inline_map, list, map, named_key, text,
 };
 use crate::convert::loss::{Loss, LossKind};
+use crate::diagnostic::Diagnostics;
 use crate::tosca::import::is_profile;
+use crate::tosca::substitution::substitution;
 use crate::tosca::types::{Occurrences, TypeId, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
@@ -402,6 +404,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             EntityKind::RelationshipTemplate if !made.has("type") => self.supply_copied_type(made),
             EntityKind::InterfaceType => self.supply_root(made),
             EntityKind::Step if !made.has("target") => self.supply_target(made),
+            EntityKind::SubstitutionMapping => self.supply_mappings(made),
             EntityKind::Artifact => self.finish_artifact(made),
             EntityKind::Property
             | EntityKind::Parameter
@@ -480,6 +483,37 @@ impl<'t, 'a> Converter<'t, 'a> {
         self.report(LossKind::Supplied, made.node, "the type of a relationship template", why);
         let kind = self.type_name(&[Family::Relationship], kind);
         made.supply("type", kind);
+    }
+
+    /// Maps properties to the inputs of their names, as version 1.3 does without a word (section
+    /// 2.10).
+    fn supply_mappings(&mut self, made: &mut Made<'a>) {
+        let kind = made.node.get("node_type").and_then(|it| self.named_type(Family::Node, it));
+        let topology = self.root.get("topology_template");
+        let Some((kind, inputs)) = kind.zip(topology.and_then(|it| it.get("inputs"))) else {
+            return;
+        };
+        let known = &self.context.types.effective(kind).properties;
+        let said = substitution(made.node, &mut Diagnostics::default()).properties;
+        let mut added = Vec::new();
+        for (key, _) in inputs.entries().chain(inputs.items().flat_map(Node::entries)) {
+            let name = key.text().unwrap_or_default();
+            let is_mapped = said.iter().any(|mapping| {
+                mapping.named.name == name
+                    || mapping.path().iter().any(|it| it.text() == Some(name))
+            });
+            if known.contains_key(name) && !is_mapped {
+                let construct = format!("the mapping of `{name}`");
+                let why = "TOSCA 2.0 maps no property without it";
+                self.report(LossKind::Supplied, made.node, &construct, why);
+                added.push((OutKey::New(name.into()), text(name)));
+            }
+        }
+        match made.get_mut("properties") {
+            _ if added.is_empty() => {}
+            Some(properties) => super::extend(properties, added),
+            None => made.supply("properties", Out::Map { entries: added.into(), like: None }),
+        }
     }
 
     /// A step that only calls workflows gets a target that has no meaning for it.
