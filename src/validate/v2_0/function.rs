@@ -145,9 +145,8 @@ impl CallChecker<'_, '_, '_> {
                     self.key(key, found);
                     match key.as_str().and_then(function_name) {
                         Some(name) if is_call => self.call(key, name, Some(value), found),
-                        // `$f$1` as a key is the value of a call.
-                        Some(name) if !name.contains('$') => found.push(beside_others(key, name)),
-                        _ => {}
+                        Some(name) => found.push(beside_others(key, name)),
+                        None => {}
                     }
                     self.check(value, found);
                 }
