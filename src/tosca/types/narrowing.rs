@@ -10,6 +10,7 @@ use super::effective::{
     Refining,
 };
 use super::hierarchy::{TypeId, TypeRef};
+use super::schemas::units_of;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean, listed};
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
@@ -19,6 +20,12 @@ use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
+
+/// The keynames for the numbers of a scalar type, of which later texts of the standard have the last.
+const NUMBERS: [&str; 2] = ["data_value_type", "data_type"];
+
+/// The keynames for the sizes of units, of which later texts of the standard have all but the first.
+const UNITS: [&str; 3] = ["unit_symbol_map", "units", "prefixes"];
 
 /// A schema in a schema.
 type SchemaPart<'a> = for<'s> fn(&'s Schema<'a>) -> &'s Option<Box<Schema<'a>>>;
@@ -448,30 +455,36 @@ impl<'a> Refining<'_, 'a> {
 
     /// Checks what a data type says of units by itself.
     fn unit_keynames(&mut self, definition: &TypeDefinition<'a>, rule: Rule) {
-        const KEYNAMES: [&str; 3] = ["data_value_type", "unit_suffix", "unit_symbol_map"];
-        let scalar = Primitive::Scalar.name();
-        let said = KEYNAMES.map(|keyname| definition.value.get(keyname));
+        let own = |keyname: &&str| definition.value.get(keyname);
         let mut wrong = Vec::new();
+        let scalar = Primitive::Scalar.name();
         let is_scalar = self.types.primitive(TypeRef::Defined(self.owner)) == Some(scalar);
-        if let Some(node) =
-            said.into_iter().flatten().next().filter(|_| !is_scalar && !self.is_open)
-        {
+        let units = units_of(self.types, self.owner);
+        let said = NUMBERS.iter().chain(&UNITS).chain(&["unit_suffix", "canonical_unit"]);
+        if let Some(node) = said.filter_map(own).next().filter(|_| !is_scalar && !self.is_open) {
+            let name = definition.name;
             wrong.push((
                 node,
-                format!(
-                    "`{}` does not derive from `{scalar}`, so it has no units",
-                    definition.name
-                ),
+                format!("`{name}` does not derive from `{scalar}`, so it has no units"),
+            ));
+        } else if is_scalar && units.is_empty() {
+            wrong.push((
+                definition.key,
+                format!("the data type `{}` has no units", definition.name),
             ));
         }
-        let number = said[0].and_then(|name| Some((name, self.known(Family::Data, name)?)));
-        if let Some((name, kind)) = number {
-            let base = self.types.primitive(kind);
-            if !matches!(base, Some("integer" | "float")) {
+        for name in NUMBERS.iter().filter_map(own) {
+            let base = self.known(Family::Data, name).map(|kind| self.types.primitive(kind));
+            if base.is_some_and(|base| !matches!(base, Some("integer" | "float"))) {
                 wrong.push((name, "the numbers of a scalar are integers or floats".to_owned()));
             }
         }
-        for (symbol, size) in said[2].into_iter().flat_map(Node::entries) {
+        let is_unit = |name: &Node<'a>| units.iter().any(|(unit, _)| Some(&**unit) == name.text());
+        if let Some(name) = own(&"canonical_unit").filter(|name| is_scalar && !is_unit(name)) {
+            let text = name.text().unwrap_or_default();
+            wrong.push((name, format!("`{text}` is none of the units of `{}`", definition.name)));
+        }
+        for (symbol, size) in UNITS.iter().filter_map(own).flat_map(Node::entries) {
             if symbol.text().is_some_and(|text| text.contains(char::is_whitespace)) {
                 wrong.push((symbol, "the symbol of a unit has no white space".to_owned()));
             }
@@ -509,9 +522,11 @@ impl<'a> Refining<'_, 'a> {
             v2_0::is_of(kind.document())
                 && self.known(Family::Data, *kind) == Some(TypeRef::Primitive(scalar))
         }) {
-            let message = format!("`{scalar}` has no units, so nothing is of this type");
+            let name = kind.text().unwrap_or_default();
+            let message = format!("`{name}` has no units, so nothing is of this type");
             let error = Diagnostic::error(Code::InvalidDefinition, message).at(kind.span());
-            let help = "derive a type from it that has a `unit_symbol_map`";
+            let keyname = if name == scalar { "unit_symbol_map" } else { "units" };
+            let help = format!("derive a type from it that has `{keyname}`");
             self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, "9.1.2.2")).help(help));
         }
         let parts = [&schema.key_schema, &schema.entry_schema];
@@ -523,23 +538,30 @@ impl<'a> Refining<'_, 'a> {
     pub(super) fn units(&mut self, definition: &TypeDefinition<'a>) {
         let rule = Rule::new(&TOSCA_2_0, "9.1.2.2");
         self.unit_keynames(definition, rule);
-        let inherited = |keyname: &str| {
-            let mut chain = self.types.chain(self.owner).skip(1);
-            chain.find_map(|id| self.types.definition(id).value.get(keyname))
-        };
-        let mut changed = Vec::new();
-        for keyname in ["data_value_type", "unit_suffix"] {
-            let ends = definition.value.get(keyname).zip(inherited(keyname));
-            changed.extend(ends.filter(|(own, before)| own.text() != before.text()));
-        }
-        let symbols = definition.value.get("unit_symbol_map").into_iter().flat_map(Node::entries);
         let ancestors = || {
             let chain = self.types.chain(self.owner).skip(1);
-            chain.filter_map(|id| self.types.definition(id).value.get("unit_symbol_map"))
+            chain.map(|id| self.types.definition(id).value)
         };
-        for (symbol, size) in symbols {
-            let known = symbol.text().and_then(|it| ancestors().find_map(|map| map.get(it)));
-            let ends = known.map(|before| (size, before));
+        let inherited = |keynames: &[&str]| {
+            ancestors().find_map(|body| keynames.iter().find_map(|keyname| body.get(keyname)))
+        };
+        let mut changed = Vec::new();
+        // What the parent does not say has a default.
+        let is_scalar =
+            self.types.primitive(TypeRef::Defined(self.owner)) == Some(Primitive::Scalar.name());
+        let parent = self.types.chain(self.owner).nth(1).filter(|_| is_scalar);
+        for (keynames, default) in [(&NUMBERS[..], "float"), (&["unit_suffix"], "")] {
+            let own = keynames.iter().find_map(|it| definition.value.get(it));
+            let before = inherited(keynames);
+            let said = before.map_or(Some(default), Node::text);
+            let before = before.or(parent.map(|id| self.types.definition(id).key));
+            changed.extend(own.zip(before).filter(|(own, _)| own.text() != said));
+        }
+        for keyname in UNITS {
+            let own = definition.value.get(keyname).into_iter().flat_map(Node::entries);
+            let ends = own.filter_map(|(symbol, size)| {
+                Some((size, ancestors().find_map(|it| it.get(keyname)?.get(symbol.text()?))?))
+            });
             changed.extend(ends.filter(|(own, before)| own.to_value() != before.to_value()));
         }
         for (own, before) in changed {
