@@ -258,19 +258,24 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks the target of a workflow's or an operation's output (section 3.6.15): an attribute of
-    /// a node or of one of its capabilities.
-    pub(super) fn workflow_output(&self, output: Named<'a>) {
+    /// Checks the attribute that an output of a workflow, or an input, is mapped to (section 3.6.15):
+    /// one of a node or of one of its capabilities.
+    pub(super) fn mapped_parameter(
+        &self,
+        (noun, section): (&str, &'static str),
+        output: Named<'a>,
+    ) {
+        self.mapping_fits(noun, output);
         let mapping = v2_0::output_mapping(output.value);
         let mut parts = v2_0::output_path(mapping).into_iter();
         let (Some(node), Some(second)) = (parts.next(), parts.next()) else {
-            let expected = if output.value.kind() == NodeKind::Sequence {
+            let expected = if mapping.kind() == NodeKind::Sequence {
                 "names of a node and an attribute"
             } else {
                 "a list"
             };
             let message = format!(
-                "the output `{}` has to be mapped to an attribute by {expected}",
+                "the {noun} `{}` has to be mapped to an attribute by {expected}",
                 output.name
             );
             let error = Diagnostic::error(Code::InvalidTemplate, message)
@@ -282,7 +287,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if is_keyword || v2_0::leads_away(second) {
             return;
         }
-        for entity in self.subject(node, None, "3.8.7.1").entities {
+        for entity in self.subject(node, None, section).entities {
             let name = second.text().unwrap_or_default();
             let in_capability = parts.len() > 0
                 && self.types.effective(entity.kind).capabilities.contains_key(name);

@@ -28,6 +28,10 @@ impl<'a> Checker<'_, 'a> {
                     .section("3.9.2.1");
                 self.report(input.id, warning.help("write the value as `default`"));
             }
+            let is_list = |it: &Node<'_>| it.kind() == NodeKind::Sequence;
+            if v2_0::is_of(body.document()) && body.get("mapping").is_some_and(|it| is_list(&it)) {
+                self.mapped_parameter(("input", "3.6.15.1"), input.parameter.declared.named());
+            }
         }
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
             self.parameter(output.id, output.parameter);

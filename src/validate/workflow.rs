@@ -73,8 +73,7 @@ impl<'a> Checker<'_, 'a> {
         }
         self.order(&workflow.steps);
         for output in &workflow.outputs {
-            self.workflow_output(*output);
-            self.output_of_workflow(*output);
+            self.mapped_parameter(("output", "3.8.7.1"), *output);
         }
     }
 

@@ -113,7 +113,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.properties_in(place, &operation.inputs, &inputs);
             for output in &operation.outputs {
                 let kind = self.output_type(all.map(|part| &**part), *output);
-                self.output_fits(place.own, &[], *output, kind);
+                self.output_fits(place.own, &[], ("output", *output), kind);
             }
         }
         let inputs = own.operations.iter().flat_map(|operation| &operation.inputs);

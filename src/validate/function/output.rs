@@ -29,13 +29,14 @@ impl<'c> Checker<'c, '_> {
             }
             own => own,
         };
-        self.output_fits(own, when, output, self.output_type(Some(operation), output));
+        let kind = self.output_type(Some(operation), output);
+        self.output_fits(own, when, ("output", output), kind);
     }
 
-    /// Checks an output of a workflow.
-    pub(in crate::validate) fn output_of_workflow(&self, output: Named<'_>) {
-        let kind = self.output_type(None, output);
-        self.output_fits(PathStop::Unknown, &[], output, kind);
+    /// Checks that an output of a workflow, or an input, fits the attribute that it is mapped to.
+    pub(in crate::validate) fn mapping_fits(&self, noun: &str, parameter: Named<'_>) {
+        let kind = self.output_type(None, parameter);
+        self.output_fits(PathStop::Unknown, &[], (noun, parameter), kind);
     }
 
     /// Checks that outputs of this name fit the attribute that a substitution maps them to (section
@@ -70,7 +71,7 @@ impl<'c> Checker<'c, '_> {
         &self,
         own: PathStop<'c>,
         when: &[ElementId],
-        output: Named<'_>,
+        (noun, output): (&str, Named<'_>),
         kind: Option<ValueType>,
     ) {
         let path = v2_0::output_mapping(output.value);
@@ -83,7 +84,7 @@ impl<'c> Checker<'c, '_> {
                 let (name, given) = (output.name, self.shown(&given));
                 let attribute = self.described(&attribute);
                 let message =
-                    format!("the output `{name}` is {given}, and its attribute is {attribute}");
+                    format!("the {noun} `{name}` is {given}, and its attribute is {attribute}");
                 let error = Diagnostic::error(Code::InvalidValue, message).at(path.span());
                 let help = "map it to an attribute of its type, or change one of the types";
                 let error = error.rule(Rule::new(&TOSCA_2_0, "9.9")).help(help);

@@ -72,13 +72,17 @@ pub(crate) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
+    /// Its name and its value.
+    pub(crate) fn named(&self) -> Named<'a> {
+        Named { name: self.name, key: self.key, value: self.value }
+    }
+
     /// Its definition as a parameter: an input or an output of the topology.
     pub(crate) fn parameter_definition(
         &self,
         diagnostics: &mut Diagnostics,
     ) -> PropertyDefinition<'a> {
-        let named = Named { name: self.name, key: self.key, value: self.value };
-        PropertyDefinition::parameter(named, &shape::PARAMETER, diagnostics)
+        PropertyDefinition::parameter(self.named(), &shape::PARAMETER, diagnostics)
     }
 
     /// The place of the declaration.
