@@ -962,6 +962,33 @@ mod as_typed {
     }
 
     #[test]
+    fn archives_are_of_the_version_of_their_template() {
+        let dir = workplace();
+        let meta = |version| format!("{version}Created-By: Jo\nEntry-Definitions: a.yaml\n");
+        let template =
+            "tosca_definitions_version: tosca_2_0\nservice_template: {node_templates: {}}\n";
+        for (version, why) in [
+            ("CSAR-Version: 2.0\n", None),
+            (
+                "TOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\n",
+                Some("the template is of TOSCA 2.0, and the archive of an earlier version"),
+            ),
+            (
+                "CSAR-Version: 2.0\nTOSCA-Meta-File-Version: 1.1\n",
+                Some("`TOSCA-Meta-File-Version` is not for archives of TOSCA 2.0"),
+            ),
+        ] {
+            let files = [("TOSCA-Metadata/TOSCA.meta", &*meta(version)), ("a.yaml", template)];
+            fs::write(dir.path().join("of.csar"), zip(files)).unwrap();
+            let done = cuvee(&dir, "validate of.csar").assert();
+            match why {
+                Some(why) => done.code(1).stderr_eq(format!("error[csar]: {why}\n...\n")),
+                None => done.success(),
+            };
+        }
+    }
+
+    #[test]
     fn every_command_takes_an_archive() {
         let dir = workplace();
         for line in [

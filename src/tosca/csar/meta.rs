@@ -2,7 +2,7 @@
 //! the others describe files in it.
 
 use super::name;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, closest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, closest};
 use cuvee_text::source::{FileId, Span};
 use rustc_hash::FxHashSet;
 
@@ -71,6 +71,8 @@ const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 pub(crate) struct Meta {
     /// Whether the archive is one of TOSCA 2.0.
     pub is_of_2_0: bool,
+    /// The place of its version.
+    version: Option<Span>,
     /// The author of the archive.
     pub created_by: Option<String>,
     /// The path of the template.
@@ -154,6 +156,7 @@ impl Meta {
         let created_by = find(CREATED_BY).map(|pair| pair.value.clone());
         let meta = Self {
             is_of_2_0,
+            version: find(CSAR_VERSION).map(|pair| pair.span),
             created_by,
             entry: entry.name.clone(),
             others: others.iter().map(|other| other.name.clone()).collect(),
@@ -197,6 +200,21 @@ impl Meta {
             }
             _ => None,
         })
+    }
+
+    /// Checks that the version is that of an archive whose template is of TOSCA 2.0.
+    ///
+    /// # Errors
+    /// `csar` where it is an earlier version.
+    pub(super) fn is_for_2_0(&self) -> Result<(), Diagnostic> {
+        match self.version.filter(|_| !self.is_of_2_0) {
+            Some(at) => {
+                let message = "the template is of TOSCA 2.0, and the archive of an earlier version";
+                let help = format!("write `{CSAR_VERSION}: {OF_2_0}`, and no `{FILE_VERSION}`");
+                Err(wrong(at, message.into()).rule(Rule::new(&TOSCA_2_0, "17.2.1")).help(help))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The same contents for an archive whose template is at `entry`.
@@ -336,10 +354,15 @@ fn versions(first: &[Pair], (at, last): (&str, Span), diagnostics: &mut Diagnost
             .push(wrong(pair.span, format!("`{}` is there twice", pair.name.escape_debug())));
     }
     let find = |name: &str| first.iter().find(|pair| pair.name == name);
+    let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
     if find(CSAR_VERSION).is_some_and(|version| version.value == OF_2_0) {
+        if let Some(pair) = file_version {
+            let message = format!("`{}` is not for archives of TOSCA 2.0", pair.name);
+            let error = wrong(pair.span, message).rule(Rule::new(&TOSCA_2_0, "17.2.1"));
+            diagnostics.push(error.help("leave the line out"));
+        }
         return;
     }
-    let file_version = find(FILE_VERSION).or_else(|| find(FILE_VERSION_TOO));
     for (name, found) in [(FILE_VERSION, file_version), (CSAR_VERSION, find(CSAR_VERSION))] {
         match found {
             Some(pair) if READ.contains(&pair.value.as_str()) => {}
@@ -533,6 +556,11 @@ Hash: 00
         let (meta, wrong) = parse(text);
         assert_eq!(wrong, [""; 0]);
         assert_eq!(meta.unwrap().write(|_| true), text);
+        let (_, wrong) = parse(&format!("TOSCA-Meta-Version: 1.1\n{text}"));
+        assert_eq!(
+            wrong,
+            ["TOSCA.meta:1:1: error[csar]: `TOSCA-Meta-Version` is not for archives of TOSCA 2.0"]
+        );
     }
 
     #[test]

@@ -126,14 +126,18 @@ impl Package {
             && !matches!(only_yaml(files, path), [Some(only), None] if is_template(&only))
     }
 
-    /// Checks that the parsed template has the metadata that it needs.
+    /// Checks that the archive is of the version of the parsed template, and that the template has
+    /// the metadata that it needs.
     ///
     /// # Errors
-    /// `csar` where the template makes up a whole archive and lacks required metadata.
+    /// `csar` where the versions differ, or where the template makes up a whole archive and lacks
+    /// required metadata.
     pub(crate) fn check(&self, template: Node<'_>) -> Result<(), Diagnostic> {
-        // An archive of TOSCA 2.0 needs none (section 17.3).
-        let is_alone = self.root.as_ref().is_some_and(|root| root.alone);
-        if !is_alone || v2_0::is_of(template.document()) {
+        if v2_0::is_of(template.document()) {
+            // It needs no metadata (section 17.3).
+            return self.meta().map_or(Ok(()), Meta::is_for_2_0);
+        }
+        if !self.root.as_ref().is_some_and(|root| root.alone) {
             return Ok(());
         }
         let metadata = template.get("metadata");
