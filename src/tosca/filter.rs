@@ -47,7 +47,9 @@ impl<'n> NodeFilter<'n> {
     pub(crate) fn read(node: Node<'n>, diagnostics: &mut Diagnostics) -> Self {
         let mut filter = Self::default();
         if v2_0::is_of(node.document()) {
-            filter.expression(node);
+            if !node.is_null() {
+                filter.expression(node);
+            }
             return filter;
         }
         for (key, value) in map(node, "a node filter", "3.6.5.3", diagnostics) {
@@ -462,18 +464,20 @@ fn expression_verdict(node: Node<'_>, subject: &dyn FilterSubject<'_>) -> Filter
         found.filter(|(value, _)| function_in(value).is_none())
     };
     let reason = |message: String| FilterReason { message, at: node.span() };
-    let name = v2_0::called(node).map_or("it", |(name, _)| name);
+    let (name, said) = match (v2_0::called(node), node.text()) {
+        (Some((name, _)), _) => (name, format!("`${name}`")),
+        (None, Some(text)) => (text, format!("`{text}`")),
+        (None, None) => ("", node.describe().to_owned()),
+    };
     match evaluate(node, &query, &PlainText) {
         Ok(Some(Value::Bool(true))) => FilterVerdict::Holds,
-        Ok(Some(Value::Bool(_))) => {
-            FilterVerdict::Fails(reason(format!("`${name}` is false for it")))
-        }
+        Ok(Some(Value::Bool(_))) => FilterVerdict::Fails(reason(format!("{said} is false for it"))),
         Ok(Some(_)) => {
-            FilterVerdict::Fails(reason(format!("`${name}` is neither true nor false for it")))
+            FilterVerdict::Fails(reason(format!("{said} is neither true nor false for it")))
         }
         Ok(None) => FilterVerdict::Undecided(reason(unknown_result(name))),
         Err(why) if is_unsupported(&why) => FilterVerdict::Undecided(reason(why)),
-        Err(why) => FilterVerdict::Fails(reason(format!("`${name}` has no value for it: {why}"))),
+        Err(why) => FilterVerdict::Fails(reason(format!("{said} has no value for it: {why}"))),
     }
 }
 

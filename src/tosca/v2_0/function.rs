@@ -157,6 +157,14 @@ pub(crate) static FUNCTIONS: &[BuiltIn] = functions! {
     "ceil" "[FLOAT]" "f" 1 to 1, "10.2.5.8" => |all, _| whole(all, f64::ceil);
 };
 
+/// Whether a value may be true or false. Of functions that files declare, nothing is known.
+pub(crate) fn may_be_truth(node: Node<'_>) -> bool {
+    match called(node) {
+        Some((name, _)) => BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth),
+        None => node.as_bool().is_some() || node.is_null(),
+    }
+}
+
 impl BuiltIn {
     /// The function of this name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {

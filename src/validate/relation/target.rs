@@ -11,6 +11,7 @@ use crate::diagnostic::{
 use crate::tosca::filter::NodeFilter;
 use crate::tosca::fit::{Misfit, NamedCapability, RelationshipMisfit, RequirementFit};
 use crate::tosca::requirement::AssignedCount;
+use crate::tosca::v2_0::function::may_be_truth;
 use crate::tosca::{Family, RequirementDefinition, TypeId, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use cuvee_text::source::Span;
@@ -276,7 +277,9 @@ fn filters<'n>(
     let may_choose = stands_for_several(target) || min == 0 || !is_known;
     let own = body.get("node_filter");
     let own = own.filter(|it| v2_0::is_of(it.document()) && !may_choose);
-    case.definition.node_filters.iter().copied().chain(own)
+    // What is never true or false is reported with its keyname.
+    let is_filter = |it: &Node<'_>| !v2_0::is_of(it.document()) || may_be_truth(*it);
+    case.definition.node_filters.iter().copied().chain(own).filter(is_filter)
 }
 
 /// The place where the target is named, or the name of the requirement if no target is.

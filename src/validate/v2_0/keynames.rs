@@ -4,7 +4,7 @@ use super::by;
 use super::function::CallChecker;
 use crate::diagnostic::{Advice, Code, Diagnostic, closest};
 use crate::tosca::import::is_url;
-use crate::tosca::v2_0::function::BuiltIn;
+use crate::tosca::v2_0::function::{BuiltIn, may_be_truth};
 use crate::tosca::v2_0::grammar::{
     ElementGrammar, ElementKeyname, EntityKind, FILE, KeynameContent, PARAMETER, Short,
 };
@@ -480,14 +480,6 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             let help = "say which type the entries have: `entry_schema: string`";
             self.push(at, error.help(help), "9.3");
         }
-    }
-}
-
-/// Whether a value may be true or false. Of functions that files declare, nothing is known.
-fn may_be_truth(node: Node<'_>) -> bool {
-    match called(node) {
-        Some((name, _)) => BuiltIn::named(name).is_none_or(BuiltIn::may_be_truth),
-        None => node.as_bool().is_some() || node.is_null(),
     }
 }
 
