@@ -1,7 +1,7 @@
 //! Judges whether a template can substitute a node, and how: where the node's properties,
 //! capabilities and relations go.
 
-use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry, key_span};
+use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry, is_of_2_0, key_span};
 use crate::diagnostic::Diagnostics;
 use crate::orchestrate::fulfil::{GraphNode, NodeSubject};
 use crate::orchestrate::tree::{entries, key_name};
@@ -302,11 +302,11 @@ impl<'a> Judging<'_, '_, '_, 'a> {
                     mapped_value(self.types, node, relationships.as_ref(), &parts[part])
                         .map(|_| FedInput::Part(part))
                 }
-                (own, _) => {
-                    let property = own.unwrap_or(&input);
-                    let fed = || FedInput::Property(property.to_owned());
-                    self.has_value(property, kind).then(fed)
-                }
+                // TOSCA 2.0 maps nothing by its name (section 15.2).
+                (own, _) => own
+                    .or((!is_of_2_0(&self.view.document)).then_some(&*input))
+                    .filter(|property| self.has_value(property, kind))
+                    .map(|property| FedInput::Property(property.to_owned())),
             };
             if let Some(value) = value {
                 fed.insert(input, value);
