@@ -43,8 +43,9 @@ fn functions_are_replaced_by_their_values() {
 fn evaluating_twice_changes_nothing() {
     for case in cases() {
         let once = evaluating(Resolver::new(case.join("template.yaml")), &case).resolve().unwrap();
-        let again =
-            evaluating(Resolver::from_text("again.yaml", once.to_yaml()), &case).resolve().unwrap();
+        let again = evaluating(Resolver::from_text(case.join("again.yaml"), once.to_yaml()), &case)
+            .resolve()
+            .unwrap();
         assert_eq!(once.to_yaml(), again.to_yaml(), "{}", case.display());
     }
 }

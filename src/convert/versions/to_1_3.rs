@@ -432,7 +432,11 @@ impl<'a> Converter<'_, 'a> {
             None => match node.text().map(|it| self.template("node_templates", it)) {
                 Some(None) => self.type_name(&[Family::Node], node),
                 Some(Some(target)) => {
-                    let is_one = self.assignment.is_none_or(|it| it.get("count").is_none());
+                    // What says more becomes `occurrences`, or was that.
+                    let says = |it: Node<'a>| {
+                        ["count", "optional", "metadata"].iter().any(|key| it.get(key).is_some())
+                    };
+                    let is_one = !self.assignment.is_some_and(says);
                     let count = target.get("instance_count").filter(|_| is_one);
                     if count.is_some_and(|count| count.text() != Some("1")) {
                         let why = "a relation of TOSCA 1.3 leads to each node of its target";
