@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const AT_ONCE: usize = 1_000;
 
 /// The definition of a type, with the errors in how it is written.
-type WrittenType<'a> = Box<(TypeDefinition<'a>, Diagnostics)>;
+type ReadDefinition<'a> = Box<(TypeDefinition<'a>, Diagnostics)>;
 
 /// The normative types, and all types of some documents.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Types<'a> {
     hierarchy: Arc<TypeHierarchy<'a>>,
     documents: Vec<&'a Document>,
     /// The definitions of documents.
-    definitions: Arc<[OnceLock<WrittenType<'a>>]>,
+    definitions: Arc<[OnceLock<ReadDefinition<'a>>]>,
     /// The effective types. Those that nobody asks for take little room, of which a library has
     /// thousands.
     effective: Vec<OnceLock<Box<EffectiveType<'a>>>>,
