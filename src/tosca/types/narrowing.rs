@@ -467,11 +467,6 @@ impl<'a> Refining<'_, 'a> {
                 node,
                 format!("`{name}` does not derive from `{scalar}`, so it has no units"),
             ));
-        } else if is_scalar && units.is_empty() {
-            wrong.push((
-                definition.key,
-                format!("the data type `{}` has no units", definition.name),
-            ));
         }
         for name in NUMBERS.iter().filter_map(own) {
             let base = self.known(Family::Data, name).map(|kind| self.types.primitive(kind));
@@ -515,13 +510,19 @@ impl<'a> Refining<'_, 'a> {
         narrows(&own.entry_schema, |schema| &schema.entry_schema, "entry schema");
     }
 
-    /// Reports a property of the scalar type that has no units.
+    /// Reports a property of a scalar type that has no units.
     pub(super) fn has_units(&mut self, schema: &Schema<'a>) {
         let scalar = Primitive::Scalar.name();
-        if let Some(kind) = schema.kind.filter(|kind| {
-            v2_0::is_of(kind.document())
-                && self.known(Family::Data, *kind) == Some(TypeRef::Primitive(scalar))
-        }) {
+        let is_without = |kind: TypeRef| match kind {
+            TypeRef::Primitive(name) => name == scalar,
+            TypeRef::Defined(id) => {
+                self.types.primitive(kind) == Some(scalar) && units_of(self.types, id).is_empty()
+            }
+        };
+        let named = schema.kind.filter(|kind| v2_0::is_of(kind.document()));
+        if let Some(kind) =
+            named.filter(|kind| self.known(Family::Data, *kind).is_some_and(is_without))
+        {
             let name = kind.text().unwrap_or_default();
             let message = format!("`{name}` has no units, so nothing is of this type");
             let error = Diagnostic::error(Code::InvalidDefinition, message).at(kind.span());
