@@ -181,8 +181,9 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
             Some(Box::new(Spanned { value: Value::from(&*said.value), span: said.span }))
         };
         let copies = (copy(&was.copy), copy(&is.copy));
+        let count = if self.to.topology.is_2_0 { "count" } else { "instance_count" };
         for (path, was, is) in [
-            ("instance_count", &was.instance_count, &is.instance_count),
+            (count, &was.instance_count, &is.instance_count),
             ("occurrences", &was.occurrences, &is.occurrences),
             ("copy", &copies.0, &copies.1),
         ] {

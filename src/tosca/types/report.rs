@@ -11,7 +11,7 @@ use crate::tosca::family::Family;
 use crate::tosca::value::{Clause, PropertyDefinition, Schema};
 use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::Node;
+use cuvee_text::yaml::{Node, write_flow};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ pub struct TypeReport {
     pub notifications: Vec<OperationReport>,
     /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`.
     pub valid_types: Vec<String>,
-    /// The constraints of a data type, such as `in_range: [1, 65535]`.
+    /// The constraints of a data type, such as `in_range: [1, 65535]`, and its validation clauses.
     pub constraints: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ pub struct PropertyReport {
     pub default: Option<Value>,
     /// Its fixed value.
     pub value: Option<Value>,
-    /// Its constraints, including inherited ones.
+    /// Its constraints and validation clauses, including inherited ones.
     pub constraints: Vec<String>,
     /// The types that define it.
     pub from: PartOrigin,
@@ -268,8 +268,9 @@ fn texts(nodes: Option<&[Node<'_>]>) -> Vec<String> {
     nodes.unwrap_or_default().iter().filter_map(|node| text(Some(*node))).collect()
 }
 
-fn clauses(constraints: &[Clause<'_>]) -> Vec<String> {
-    constraints.iter().map(Clause::text).collect()
+fn clauses(schema: &Schema<'_>) -> Vec<String> {
+    let validations = schema.validations.iter().map(|clause| write_flow(&clause.to_value()));
+    schema.constraints.iter().map(Clause::text).chain(validations).collect()
 }
 
 /// The type with the types of its entries: `map of list of string`.
@@ -309,7 +310,7 @@ impl<'a> Reporting<'_, 'a> {
             operations: self.all(&effective.interface.operations, Self::operation),
             notifications: self.all(&effective.interface.notifications, Self::operation),
             valid_types: texts(effective.valid_types.as_deref()),
-            constraints: clauses(&effective.schema.constraints),
+            constraints: clauses(&effective.schema),
         }
     }
 
@@ -340,7 +341,7 @@ impl<'a> Reporting<'_, 'a> {
             required: definition.is_required(),
             default: definition.default.map(Node::to_value),
             value: definition.value.map(Node::to_value),
-            constraints: clauses(&definition.schema.constraints),
+            constraints: clauses(&definition.schema),
             from: self.origin(part),
         }
     }
