@@ -2,6 +2,7 @@
 //! does is recorded before it begins, and what became of it before anything else begins.
 
 use super::event::{RunEvent, RunSummary, StepFailure};
+use super::plan::RunStep;
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, WAITING};
 use super::workshop::{FILES, PreparedStep, Workshop};
 use crate::diagnostic::{Code, Diagnostic};
@@ -233,8 +234,9 @@ impl Carrying<'_, '_> {
             let summary = &mut progress.summary;
             match &ended.event {
                 RunEvent::Done { .. } | RunEvent::Skipped { .. } => {
-                    summary.done += 1;
-                    summary.left = summary.left.saturating_sub(1);
+                    let runs = self.workshop.plan.step(&ended.step).is_some_and(RunStep::is_run);
+                    summary.done += usize::from(runs);
+                    summary.left = summary.left.saturating_sub(usize::from(runs));
                 }
                 RunEvent::Failed(_) => summary.failed.push(Arc::clone(&ended.step)),
                 _ => {}
@@ -350,7 +352,8 @@ fn made_of(
         }),
         Ok(None) => {
             let event = RunEvent::Skipped { step: Arc::clone(id) };
-            Err(ends(outcome(id, ReportOutcome::Done), event))
+            let done = outcome(id, ReportOutcome::Done);
+            Err(ends(InstanceReport { is_left_out: true, ..done }, event))
         }
         Err(why) => {
             let failure = TaskFailure::from(why);

@@ -85,6 +85,9 @@ impl<'r> Workshop<'r> {
         if let Some(orchestrator) = step.orchestrator() {
             return self.handed(step, orchestrator, attempt);
         }
+        if !step.is_run() {
+            return Ok(PreparedStep::Given(Vec::new()));
+        }
         match step.kind {
             StepKind::Delegate => self.delegated(step, model, attempt),
             _ => self.called(step, model, attempt).map(|task| PreparedStep::Task(Box::new(task))),

@@ -55,6 +55,9 @@ pub struct InstanceReport {
     pub step: Option<Arc<str>>,
     /// How the step ended.
     pub outcome: Option<ReportOutcome>,
+    /// Whether the step is done without effect, because its condition does not hold: it sets no
+    /// state.
+    pub is_left_out: bool,
     /// How long the step, which begins, is claimed: until then others may not report it. With the
     /// token of an earlier claim, that one lasts longer.
     pub claim: Option<Duration>,
@@ -656,7 +659,8 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     }
 
     fn step(&mut self, step: &Arc<str>, report: &InstanceReport) -> Result<(), Diagnostic> {
-        let (message, has_state) = (report.note.as_ref(), report.state.is_some());
+        let message = report.note.as_ref();
+        let has_state = report.state.is_some() || report.is_left_out;
         let is_renewed = report.claim.is_some() && self.is_running(step);
         match (&mut self.orchestration, report.outcome) {
             // The reported state may have ended the orchestration already.

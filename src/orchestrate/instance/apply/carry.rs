@@ -84,7 +84,8 @@ impl Orchestration<'_> {
     }
 
     /// Notes how a step or part has ended. Adds nothing if that is known already. `has_state` is
-    /// whether the same report contains the state of its node.
+    /// whether the same report contains the state of its node, which counts before the one that a
+    /// step of a workflow sets.
     ///
     /// # Errors
     /// `unknown-element`, `step-not-ready`
@@ -112,11 +113,16 @@ impl Orchestration<'_> {
         if let PlanName::Step(at, _) = name {
             self.check_before(record.model(), at)?;
         }
+        let step = Arc::from(step);
+        let PlanUnit { id, kind, .. } = self.plan.unit(unit);
+        let is_whole = *id == step;
         if outcome == ReportOutcome::Done {
-            return self.succeed(record, name);
+            return match has_state && is_whole && *kind == UnitKind::Other {
+                true => self.over(record, unit),
+                false => self.succeed(record, name),
+            };
         }
-        let (step, message) = (Arc::from(step), message.cloned());
-        let is_whole = self.plan.unit(unit).id == step;
+        let message = message.cloned();
         if is_whole {
             self.end_claimed(record, unit, outcome).map_err(impossible)?;
         }
@@ -470,6 +476,12 @@ impl Orchestration<'_> {
 
     /// Ends a unit with all its effects, and passes the units after it that have nothing to run.
     fn end_unit(&mut self, record: &mut Unwritten<'_>, unit: PlanUnitIndex) -> Done {
+        self.take_effect(record, unit).map_err(impossible)?;
+        self.over(record, unit)
+    }
+
+    /// Ends a unit whose effects are there, and passes the units after it that have nothing to run.
+    fn over(&mut self, record: &mut Unwritten<'_>, unit: PlanUnitIndex) -> Done {
         let next = self.end_one(record, unit).map_err(impossible)?;
         self.pass_on(record, next)
     }
@@ -479,6 +491,7 @@ impl Orchestration<'_> {
     fn pass_on(&mut self, record: &mut Unwritten<'_>, mut open: Vec<PlanUnitIndex>) -> Done {
         while let Some(unit) = open.pop() {
             if self.plan.unit(unit).is_passed && self.progress.is_ready(unit) {
+                self.take_effect(record, unit).map_err(impossible)?;
                 open.extend(self.end_one(record, unit).map_err(impossible)?);
             }
         }
@@ -490,9 +503,19 @@ impl Orchestration<'_> {
         record: &mut Unwritten<'_>,
         unit: PlanUnitIndex,
     ) -> Result<Vec<PlanUnitIndex>, ImpossibleEvent> {
-        let PlanUnit { id, kind, .. } = self.plan.unit(unit);
+        let (step, outcome) = (Arc::clone(&self.plan.unit(unit).id), ReportOutcome::Done);
+        record.add(Event::StepEnded { step, outcome, message: None })?;
+        Ok(self.progress.end(unit))
+    }
+
+    /// Adds all effects of a unit.
+    fn take_effect(
+        &self,
+        record: &mut Unwritten<'_>,
+        unit: PlanUnitIndex,
+    ) -> Result<(), ImpossibleEvent> {
         self.end_claimed(record, unit, ReportOutcome::Done)?;
-        match kind {
+        match &self.plan.unit(unit).kind {
             UnitKind::Up(node, _) => {
                 self.arrive(record, unit, node)?;
                 let digest = self.digest(record.model());
@@ -504,9 +527,7 @@ impl Orchestration<'_> {
             UnitKind::Unwire(relation) => effect::unwire(record, &self.models, relation)?,
             UnitKind::Other => self.act(record, unit)?,
         }
-        let (step, outcome) = (Arc::clone(id), ReportOutcome::Done);
-        record.add(Event::StepEnded { step, outcome, message: None })?;
-        Ok(self.progress.end(unit))
+        Ok(())
     }
 
     /// Moves the node of a part to its last state, or removes it.
