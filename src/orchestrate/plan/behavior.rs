@@ -112,6 +112,9 @@ impl<'a> TypeOperation<'a> {
     }
 }
 
+/// The interface of a template that an operation is in, and the operation if the template lists it.
+type OwnOperation<'o> = (&'o TopologyInterface, Option<&'o TopologyOperation>);
+
 /// Who gives properties to the artifact that implements an operation.
 #[derive(Clone, Copy)]
 struct PropertyGiver<'g, 'a> {
@@ -443,7 +446,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     fn standard_call(&self, node: NodeIndex, operation: LifecycleOperation) -> Option<PlanCall> {
         let template = self.topology.node(node);
         let of_type = self.node_type(node);
-        let own = self.written(&template.described.interfaces, operation, of_type);
+        let inherited = of_type.and_then(|of_type| of_type.operations.get(&operation));
+        let own = written(&template.described.interfaces, operation, (of_type, inherited));
         let from = (&*format!("node.{}", template.name), ValueOwner::Node(node));
         let artifacts = (&*template.artifacts, self.types_of[node.index()]);
         self.node_call(operation, own, artifacts, from, of_type)
@@ -452,7 +456,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     fn node_call(
         &self,
         operation: LifecycleOperation,
-        own: Option<(&TopologyInterface, &TopologyOperation)>,
+        own: Option<OwnOperation<'_>>,
         artifacts: (&[TopologyArtifact], &Types<'a>),
         from: (&str, ValueOwner),
         of_type: Option<&TypeBehavior<'_, 'a>>,
@@ -499,13 +503,14 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             is_interface_name(interface.named.name, operation)
                 || is_interface(types, interface.kind, operation.interface_type())
         };
-        let of_requirement = self.requirement_operation(relation, operation.as_str(), &is_meant);
-        let of_requirement = of_requirement.map(|said| said.over(inherited));
+        let of_requirement =
+            self.requirement_operation(relation, operation.as_str(), &is_meant, inherited);
         let inherited = of_requirement.as_ref().or(inherited);
         let relation = self.topology.relation(relation);
         let own = relation.relationship.map(|id| self.topology.relationship(id));
-        let written = own
-            .and_then(|template| self.written(&template.described.interfaces, operation, of_type));
+        let written = own.and_then(|template| {
+            written(&template.described.interfaces, operation, (of_type, inherited))
+        });
         let from = match own.and_then(|template| template.name.as_deref()) {
             Some(name) => format!("relationship.{name}"),
             None => format!("node.{}", self.topology.node(relation.source).name),
@@ -528,20 +533,17 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let of_type = self.node_type(node);
         let types = self.types_of[node.index()];
         let interfaces = of_type.map(|of_type| &of_type.effective().interfaces);
-        let own = template.described.interfaces.iter().find_map(|one| {
-            let said = one.operations.iter().find(|said| said.name == operation)?;
-            let is_meant = interface.is_none_or(|name| {
-                let is_lifecycle = LifecycleOperation::standard(operation).is_some_and(|known| {
-                    is_interface_name(&one.name, known) && is_interface_name(name, known)
-                });
-                let is_of_type = one.type_name.as_ref().is_some_and(|kind| kind.value == name);
-                one.name == name || is_of_type || is_lifecycle
-            });
-            is_meant.then_some((one, said))
-        });
         let inherited = interfaces.and_then(|interfaces| {
             named_operation(types, &self.secrets, interfaces, (interface, operation))
         });
+        let is_meant = |one: &&TopologyInterface| {
+            interface.is_none_or(|name| {
+                let is_of_type = one.type_name.as_ref().is_some_and(|kind| kind.value == name);
+                short(&one.name) == short(name) || is_of_type
+            })
+        };
+        let meant = template.described.interfaces.iter().filter(is_meant);
+        let own = own_operation(meant, operation, inherited.as_ref());
         if own.is_none() && inherited.is_none() {
             return None;
         }
@@ -561,7 +563,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             interface: interface.to_owned(),
             operation: operation.to_owned(),
             artifact: artifact.flatten().map(|(artifact, _)| artifact),
-            ..PlanCall::at(own.map_or(template.span, |(_, said)| said.span))
+            ..PlanCall::at(own.and_then(|(_, said)| said).map_or(template.span, |said| said.span))
         })
     }
 
@@ -584,16 +586,16 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             let is_of_type = |name| is_interface(self.types_at(relation), one.kind, name);
             interface.is_none_or(|name| one.named.name == name || is_of_type(name))
         };
-        let of_requirement = self.requirement_operation(relation, operation, &is_meant);
-        let inherited = of_requirement.map(|said| said.over(of_type.as_ref())).or(of_type);
+        let inherited = self
+            .requirement_operation(relation, operation, &is_meant, of_type.as_ref())
+            .or(of_type);
         let relation = self.topology.relation(relation);
         let template = relation.relationship.map(|id| self.topology.relationship(id));
         let interfaces = template.into_iter().flat_map(|it| &it.described.interfaces);
-        let own = interfaces
-            .filter(|one| interface.is_none_or(|name| one.name == name))
-            .find_map(|one| Some((one, one.operations.iter().find(|it| it.name == operation)?)));
+        let meant = interfaces.filter(|one| interface.is_none_or(|name| one.name == name));
+        let own = own_operation(meant, operation, inherited.as_ref());
         let from = self.topology.node_identifier(relation.source);
-        let span = own.map_or(relation.span, |(_, said)| said.span);
+        let span = own.and_then(|(_, said)| said).map_or(relation.span, |said| said.span);
         let name = own.map(|(interface, _)| &*interface.name);
         let name = name.or_else(|| inherited.as_ref().map(|said| said.interface))?;
         let call = self.merged(operation, own, (&from, owner), inherited.as_ref());
@@ -610,20 +612,6 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let of_type = self.node_type(node);
         self.topology.node(node).name == name
             || of_type.is_some_and(|it| derives(it.types, it.id, Family::Node, name))
-    }
-
-    fn written(
-        &self,
-        interfaces: &'t [TopologyInterface],
-        operation: LifecycleOperation,
-        of_type: Option<&TypeBehavior<'_, 'a>>,
-    ) -> Option<(&'t TopologyInterface, &'t TopologyOperation)> {
-        let meant = interfaces.iter().filter(|interface| is_meant(interface, operation, of_type));
-        meant.into_iter().find_map(|interface| {
-            let name = operation.as_str();
-            let said = interface.operations.iter().find(|said| said.name == name)?;
-            Some((interface, said))
-        })
     }
 
     /// The names of the types of a node, the nearest first.
@@ -819,40 +807,38 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         behavior
     }
 
-    /// The operation of a relationship as the definition of its requirement gives it.
+    /// The operation of a relationship as the definition of its requirement gives it, with what that
+    /// does not say from the type.
     fn requirement_operation(
         &self,
         relation: RelationIndex,
         operation: &str,
         is_meant: &dyn Fn(&InterfaceDefinition<'a>) -> bool,
+        of_type: Option<&TypeOperation<'a>>,
     ) -> Option<TypeOperation<'a>> {
         let types = self.types_at(relation);
         let (definition, owner) = requirement_definition(self.topology, types, relation)?;
         let interfaces = definition.interfaces.iter().filter(|interface| is_meant(interface));
-        interfaces
-            .flat_map(|interface| {
-                let said = interface.operations.iter().find(|one| one.named.name == operation);
-                said.map(|said| {
-                    let owner = types.definition(owner).name;
-                    let inputs = interface.inputs.iter().chain(&said.inputs);
-                    TypeOperation {
-                        interface: interface.named.name,
-                        owner,
-                        implementation: said.implementation.filter(|node| !node.is_null()),
-                        inputs: inputs
-                            .clone()
-                            .filter_map(|input| {
-                                Some((input.named.name, input_value(input)?, owner))
-                            })
-                            .collect(),
-                        outputs: said.outputs.iter().map(|one| (one.name, one.value)).collect(),
-                        sensitive: inputs
-                            .filter_map(|input| sensitivity(&self.secrets, input))
-                            .collect(),
-                    }
-                })
-            })
-            .next()
+        let listing = interfaces.map(|interface| {
+            let said = interface.operations.iter().find(|one| one.named.name == operation);
+            (interface.named.name, interface, said)
+        });
+        let (interface, said) = listed(listing, of_type)?;
+        let owner = types.definition(owner).name;
+        let inputs = interface.inputs.iter().chain(said.iter().flat_map(|said| &said.inputs));
+        let outputs = said.iter().flat_map(|said| &said.outputs);
+        let of_requirement = TypeOperation {
+            interface: interface.named.name,
+            owner,
+            implementation: said.and_then(|said| said.implementation).filter(|it| !it.is_null()),
+            inputs: inputs
+                .clone()
+                .filter_map(|input| Some((input.named.name, input_value(input)?, owner)))
+                .collect(),
+            outputs: outputs.map(|one| (one.name, one.value)).collect(),
+            sensitive: inputs.filter_map(|input| sensitivity(&self.secrets, input)).collect(),
+        };
+        Some(of_requirement.over(of_type))
     }
 
     /// An operation of a template merged over that of its type; `None` if neither has an
@@ -860,11 +846,12 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     fn merged(
         &self,
         operation: &str,
-        own: Option<(&TopologyInterface, &TopologyOperation)>,
+        own: Option<OwnOperation<'_>>,
         (from, owner): (&str, ValueOwner),
         inherited: Option<&TypeOperation<'_>>,
     ) -> Option<PlanCall> {
-        let implementation = own.and_then(|(_, said)| said.implementation.as_ref());
+        let said = own.and_then(|(_, said)| said);
+        let implementation = said.and_then(|said| said.implementation.as_ref());
         let implementation = implementation.filter(|found| found.primary.is_some());
         let mut call = match (implementation, inherited.and_then(|said| said.implementation)) {
             (Some(own), _) => of_template(own),
@@ -882,12 +869,10 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             let secrecy = self.input_secrecy(inherited, owner, name);
             call.assign(name, self.value(node, owner, &secrecy), by, node.span());
         }
-        if let Some((interface, said)) = own {
-            for AssignedValue { name, value, .. } in interface.inputs.iter().chain(&said.inputs) {
-                call.assign(name, assigned(&value.value), from, value.span);
-            }
+        for AssignedValue { name, value, .. } in assigned_inputs(own) {
+            call.assign(name, assigned(&value.value), from, value.span);
         }
-        let written = own.map_or(&[][..], |(_, said)| &said.outputs);
+        let written = said.map_or(&[][..], |said| &said.outputs);
         let written = written.iter().map(|output| (&*output.name, output.value.value.clone()));
         let outputs = inherited.iter().flat_map(|said| &said.outputs);
         let outputs = outputs.map(|(name, node)| (*name, node.to_value()));
@@ -948,13 +933,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// Whether a template says of an input that it is secret.
-    fn is_assigned_secret(
-        &self,
-        own: Option<(&TopologyInterface, &TopologyOperation)>,
-        name: &str,
-    ) -> bool {
-        let inputs = own.map(|(interface, said)| interface.inputs.iter().chain(&said.inputs));
-        let mut inputs = inputs.into_iter().flatten().filter(|input| input.name == name);
+    fn is_assigned_secret(&self, own: Option<OwnOperation<'_>>, name: &str) -> bool {
+        let mut inputs = assigned_inputs(own).filter(|input| input.name == name);
         inputs.any(|input| !self.secrets.assigned_definition(input).is_open())
     }
 
@@ -1276,6 +1256,54 @@ fn deployment_artifact(
         is_deployment(types, id).then(|| (file.value.clone(), file.span))
     });
     own.or_else(|| of_type?.artifact.clone())
+}
+
+/// What the interfaces of a template say of an operation of the life cycle.
+fn written<'o>(
+    interfaces: &'o [TopologyInterface],
+    operation: LifecycleOperation,
+    (of_type, inherited): (Option<&TypeBehavior<'_, '_>>, Option<&TypeOperation<'_>>),
+) -> Option<OwnOperation<'o>> {
+    let meant = interfaces.iter().filter(|interface| is_meant(interface, operation, of_type));
+    own_operation(meant, operation.as_str(), inherited)
+}
+
+/// What these interfaces of a template say of an operation.
+fn own_operation<'o>(
+    interfaces: impl Iterator<Item = &'o TopologyInterface> + Clone,
+    operation: &str,
+    inherited: Option<&TypeOperation<'_>>,
+) -> Option<OwnOperation<'o>> {
+    let listing = interfaces.map(|interface| {
+        let said = interface.operations.iter().find(|said| said.name == operation);
+        (&*interface.name, interface, said)
+    });
+    listed(listing, inherited)
+}
+
+/// The interface, of those with these names, that lists an operation; else the one in which a type
+/// has it, since its inputs are for all operations.
+fn listed<'n, I, O>(
+    mut interfaces: impl Iterator<Item = (&'n str, I, Option<O>)> + Clone,
+    of_type: Option<&TypeOperation<'_>>,
+) -> Option<(I, Option<O>)> {
+    let listing = interfaces.clone().find(|(.., said)| said.is_some());
+    let wanted = of_type.map(|said| short(said.interface));
+    let of_type = || interfaces.find(|(name, ..)| Some(short(name)) == wanted);
+    listing.or_else(of_type).map(|(_, interface, said)| (interface, said))
+}
+
+/// The inputs that a template assigns for an operation.
+fn assigned_inputs<'o>(own: Option<OwnOperation<'o>>) -> impl Iterator<Item = &'o AssignedValue> {
+    own.into_iter().flat_map(|(interface, said)| {
+        interface.inputs.iter().chain(said.into_iter().flat_map(|said| &said.inputs))
+    })
+}
+
+/// The short name of an interface that TOSCA defines; other names stay as they are.
+fn short(name: &str) -> &str {
+    let own = name.strip_prefix("tosca").and_then(|it| it.rsplit(['.', ':']).next());
+    own.unwrap_or(name)
 }
 
 /// Splits `Standard.create` or `create`. Names of interfaces may contain dots.
