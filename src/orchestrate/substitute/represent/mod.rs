@@ -20,10 +20,10 @@ use crate::orchestrate::tree::{
 };
 use crate::topology::{Spanned, type_named};
 use crate::tosca::types::Parts;
-use crate::tosca::{Family, PropertyDefinition, Types, v2_0};
+use crate::tosca::{EffectiveInterface, Family, PropertyDefinition, Types, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Out, OutKey, OutNode};
+use cuvee_text::yaml::{NodeKind, Out, OutKey, OutNode};
 use known::{Indices, KnownInputs};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -327,28 +327,81 @@ impl Representing<'_, '_> {
             [&it.properties, &it.attributes].iter().any(|all| indexed(all).next().is_some())
         });
         for (name, definition) in indexed {
-            set(body, "capabilities", |all| {
-                let mut capabilities = all.map(entries).unwrap_or_default();
-                set(&mut capabilities, name, |old| {
-                    let mut parts = old.map(entries).unwrap_or_default();
-                    add_indexed(&mut parts, "properties", &definition.properties);
-                    add_indexed(&mut parts, "attributes", &definition.attributes);
-                    Some(rebuilt(old, parts))
+            within(body, "capabilities", |capabilities| {
+                within(capabilities, name, |parts| {
+                    add_indexed(parts, "properties", &definition.properties);
+                    add_indexed(parts, "attributes", &definition.attributes);
                 });
-                Some(rebuilt(all, capabilities))
             });
         }
+        for (name, part) in kind.interfaces.iter() {
+            for (operation, said) in part.definition.operations.iter() {
+                add_inputs(body, (name, operation), &part.definition, &said.definition.inputs);
+            }
+        }
     }
+}
+
+/// Adds to an operation the values of its inputs that ask for the index of a node, unless the
+/// operation or its interface is assigned others.
+fn add_inputs(
+    body: &mut MapEntries<'_>,
+    (interface, operation): (&str, &str),
+    defined: &EffectiveInterface<'_>,
+    inputs: &[PropertyDefinition<'_>],
+) {
+    let is_own = |name: &str| inputs.iter().any(|input| input.named.name == name);
+    let shared = defined.inputs.values().map(|part| &part.definition);
+    let all = shared.filter(|input| !is_own(input.named.name)).chain(inputs);
+    let mut all: Vec<_> = all.filter_map(index_asked).collect();
+    if all.is_empty() {
+        return;
+    }
+    within(body, "interfaces", |interfaces| {
+        within(interfaces, interface, |interface| {
+            let shared = interface.iter().find(|(key, _)| key_name(key) == "inputs");
+            let shared = shared.map(|(_, inputs)| entries(inputs)).unwrap_or_default();
+            all.retain(|(name, _)| shared.iter().all(|(key, _)| key_name(key) != *name));
+            within(interface, "operations", |operations| {
+                set(operations, operation, |said| Some(expanded(said)));
+                within(operations, operation, |operation| add_values(operation, "inputs", all));
+            });
+        });
+    });
+}
+
+/// The assignment of an operation, written in full.
+fn expanded<'a>(said: Option<&Out<'a>>) -> Out<'a> {
+    match said {
+        Some(said) if OutNode::root(said).kind() != NodeKind::Scalar => said.clone(),
+        said => {
+            let said = said.filter(|said| OutNode::root(said).text().is_some());
+            let implementation = said.map(|it| (OutKey::New("implementation".into()), it.clone()));
+            rebuilt(None, implementation.into_iter().collect())
+        }
+    }
+}
+
+/// Changes the entries of a map in a map.
+fn within<'a>(all: &mut MapEntries<'a>, name: &str, change: impl FnOnce(&mut MapEntries<'a>)) {
+    set(all, name, |old| {
+        let mut parts = old.map(entries).unwrap_or_default();
+        change(&mut parts);
+        Some(rebuilt(old, parts))
+    });
 }
 
 /// The values of a type that ask for the index of a node, by their names.
 fn indexed<'d>(
     defined: &'d Parts<'_, PropertyDefinition<'_>>,
 ) -> impl Iterator<Item = (&'d str, Value)> {
-    defined.iter().filter_map(|(name, part)| {
-        let value = part.definition.value.or(part.definition.default)?.to_value();
-        asks_index(&value).then_some((*name, value))
-    })
+    defined.values().filter_map(|part| index_asked(&part.definition))
+}
+
+/// The value that a definition gives, with its name, if the value asks for the index of a node.
+fn index_asked<'d>(definition: &'d PropertyDefinition<'_>) -> Option<(&'d str, Value)> {
+    let value = definition.value.or(definition.default)?.to_value();
+    asks_index(&value).then_some((definition.named.name, value))
 }
 
 fn asks_index(value: &Value) -> bool {
@@ -368,11 +421,17 @@ fn add_indexed(
     keyname: &str,
     defined: &Parts<'_, PropertyDefinition<'_>>,
 ) {
-    for (name, value) in indexed(defined) {
-        set(body, keyname, |all| {
-            let mut assigned = all.map(entries).unwrap_or_default();
-            set(&mut assigned, name, |old| Some(old.cloned().unwrap_or(Out::Value(value))));
-            Some(rebuilt(all, assigned))
-        });
+    let values: Vec<_> = indexed(defined).collect();
+    if !values.is_empty() {
+        add_values(body, keyname, values);
     }
+}
+
+/// Adds those values to a map that it does not have.
+fn add_values(body: &mut MapEntries<'_>, keyname: &str, values: Vec<(&str, Value)>) {
+    within(body, keyname, |assigned| {
+        for (name, value) in values {
+            set(assigned, name, |old| Some(old.cloned().unwrap_or(Out::Value(value))));
+        }
+    });
 }

@@ -1,0 +1,1 @@
+echo $CUVEE_NODE: $all $fixed $own
