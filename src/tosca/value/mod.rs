@@ -210,9 +210,7 @@ pub(crate) fn check_given<'t, 'a>(
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     no_functions(value, what, &mut found);
-    if let Some(schema) = definition.expected() {
-        found.extend(check_value(value, schema, types).diagnostics);
-    }
+    found.extend(check_assignment(value, definition, types).diagnostics);
     found
 }
 
