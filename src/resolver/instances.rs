@@ -602,8 +602,10 @@ impl<'a> VariantTarget<'a> {
         non_normative: bool,
         redacting: &TargetRedaction<'_, '_, '_>,
     ) -> Result<TargetSources, Diagnostics> {
-        let concrete = redacting.text(&self.document);
         let package = loaded.package();
+        let by_path =
+            |text: String| csar::imports_by_path(package, loaded.sources(), &text).unwrap_or(text);
+        let concrete = by_path(redacting.text(&self.document));
         let mut files = csar::gather(package, loaded.sources(), &concrete, &[], &EXTENSION)?;
         let (template, _) = files.remove(0);
         let beside = template.parent().unwrap_or(Path::new(""));
@@ -613,7 +615,7 @@ impl<'a> VariantTarget<'a> {
                 files.push((beside.join(below), source.text().as_bytes().to_vec()));
             }
         }
-        let types = redacting.text(&types_only(&self.document));
+        let types = by_path(redacting.text(&types_only(&self.document)));
         let (copies, maps) = copies(loaded, &types);
         files.extend(copies);
         files.sort();
@@ -629,7 +631,7 @@ impl<'a> VariantTarget<'a> {
         Ok(TargetSources {
             template: template.to_string_lossy().into_owned(),
             concrete,
-            written: redacting.text(&self.written),
+            written: by_path(redacting.text(&self.written)),
             types,
             files: kept,
             digests,

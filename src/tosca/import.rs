@@ -3,7 +3,9 @@
 use super::shape::IMPORT;
 use super::types::profile;
 use super::v2_0;
-use cuvee_text::yaml::{Node, NodeKind};
+use cuvee_text::source::FileId;
+use cuvee_text::yaml::{Limits, Node, NodeKind, parse};
+use memchr::memmem;
 use std::path::Path;
 
 /// An import as the template has it.
@@ -71,6 +73,13 @@ pub(crate) fn is_url(text: &str) -> bool {
 /// Whether this is the TOSCA Simple Profile itself (section 3.1), whose types need no import.
 pub(crate) fn is_profile(name: &str) -> bool {
     [profile::ALIAS, profile::NAMESPACE].contains(&name.trim_end_matches('/'))
+}
+
+/// The name of the profile that a file is (TOSCA 2.0, section 6.7).
+pub(crate) fn profile_name(text: &str) -> Option<String> {
+    memmem::find(text.as_bytes(), b"profile")?;
+    let document = parse(FileId::DETACHED, text.into(), &Limits::default()).ok()?;
+    document.root().get("profile").and_then(Node::text).map(str::to_owned)
 }
 
 /// The address of a repository that a service template defines (section 3.6.6), where it has one.

@@ -24,7 +24,7 @@ mod tree;
 
 pub use archive::{Archive, Limits};
 pub(crate) use meta::{META, META_DIRECTORY, Meta, check_definitions, is_pattern, matches_pattern};
-pub(crate) use names::{gather, renamed, renamed_nodes};
+pub(crate) use names::{gather, imports_by_path, renamed, renamed_nodes};
 pub(crate) use pack::{
     Extension, Extras, definitions_meta, pack, pack_converted, pack_definitions, pack_files,
     pack_nested,

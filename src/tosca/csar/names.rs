@@ -3,14 +3,15 @@
 
 use super::Package;
 use super::archive::Limits;
-use super::pack::{Content, Extension, error, listed};
+use super::pack::{Content, Extension, error, listed, parse};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::tosca::import::below;
+use crate::tosca::import::{ImportDefinition, below, profile_name};
 use crate::tosca::reference::{FileReference, ReferenceKind, is_rooted, references};
 use crate::tosca::v2_0;
 use cuvee_text::files::read_bytes;
 use cuvee_text::source::{FileSystem, SourceMap, is_yaml, normalize};
 use cuvee_text::yaml::{self, Node};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::{Component, Path, PathBuf};
@@ -200,13 +201,16 @@ pub(crate) fn gather(
     others: &[(&Path, &str)],
     extension: &Extension,
 ) -> Result<Vec<(PathBuf, Vec<u8>)>, Diagnostic> {
-    let read: BTreeMap<PathBuf, &str> =
-        sources.files().map(|file| (normalize(file.asked()), &**file.text())).collect();
+    let read = read_texts(sources);
     let mut gathering = Gathering { package, extension, read, found: BTreeMap::new() };
     let template = gathering.template();
-    let own: Vec<_> = std::iter::once((template, resolved))
-        .chain(others.iter().map(|(path, text)| (normalize(path), *text)))
-        .collect();
+    let own = std::iter::once((template, resolved))
+        .chain(others.iter().map(|(path, text)| (normalize(path), *text)));
+    let own = own.map(|(path, text)| {
+        let changed = by_path(package, &gathering.read, &parent(&path), text);
+        (path, changed.map_or(Cow::Borrowed(text), Cow::Owned))
+    });
+    let own: Vec<_> = own.collect();
     own.iter().try_for_each(|(path, text)| gathering.follow(path, text))?;
     let mut found = mem::take(&mut gathering.found);
     found.retain(|path, _| own.iter().all(|(own, _)| own != path));
@@ -226,6 +230,52 @@ pub(crate) fn gather(
     };
     let own = own.into_iter().map(|(path, text)| (path, Some(text.as_bytes().to_vec())));
     own.chain(found).map(placed).collect()
+}
+
+/// The text of the template of a package in which all imports of files of the package are paths,
+/// as [`gather`] writes them. `None` if they are already.
+pub(crate) fn imports_by_path(
+    package: &Package,
+    sources: &SourceMap,
+    text: &str,
+) -> Option<String> {
+    by_path(package, &read_texts(sources), &normalize(package.directory()), text)
+}
+
+fn read_texts(sources: &SourceMap) -> BTreeMap<PathBuf, &str> {
+    sources.files().map(|file| (normalize(file.asked()), &**file.text())).collect()
+}
+
+/// The text of a file in this directory in which each import of a profile of the package is a
+/// path from there: elsewhere nobody knows the package. `None` if there is no such import.
+fn by_path(
+    package: &Package,
+    read: &BTreeMap<PathBuf, &str>,
+    directory: &Path,
+    text: &str,
+) -> Option<String> {
+    let document = parse(text, None).filter(v2_0::is_of)?;
+    let mut changes = Vec::new();
+    for import in ImportDefinition::all(document.root()).filter(|import| import.is_profile) {
+        let file = profile(package, read, import.file).and_then(|file| relative(directory, file));
+        let said = import.body.entries().find(|(key, _)| key.text() == Some("file"));
+        if let (Some(file), Some((key, name))) = (file, said) {
+            changes.extend([(key, "url".to_owned()), (name, file)]);
+        }
+    }
+    (!changes.is_empty()).then(|| yaml::with_strings(&document, changes))
+}
+
+/// The file of the package that was read for a profile.
+fn profile<'r>(
+    package: &Package,
+    read: &'r BTreeMap<PathBuf, &str>,
+    name: &str,
+) -> Option<&'r Path> {
+    let root = normalize(package.root()?);
+    let mut all = read.iter().filter(|(path, _)| below_root(&root, path).is_some());
+    let (path, _) = all.find(|(_, text)| profile_name(text).as_deref() == Some(name))?;
+    Some(path)
 }
 
 /// The path relative to a directory, if it is inside that directory.
@@ -317,8 +367,11 @@ impl Gathering<'_> {
                 format!("`{import}`, which `{by}` imports, is a variable template itself");
             return Err(error(message).help("resolve that template, and import the result"));
         };
-        let bytes = content.relabelled().unwrap_or(bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let mut bytes = content.relabelled().unwrap_or(bytes);
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some(changed) = by_path(self.package, &self.read, &parent(&path), &text) {
+            (bytes, text) = (changed.clone().into_bytes(), changed);
+        }
         self.found.insert(path.clone(), Some(bytes));
         Ok((path, text))
     }

@@ -374,7 +374,7 @@ pub(super) fn listed(
     Ok(found)
 }
 
-fn parse(text: &str, key: Option<&str>) -> Option<Document> {
+pub(super) fn parse(text: &str, key: Option<&str>) -> Option<Document> {
     let keep = |path: &[&str]| match path {
         [top] => matches!(
             *top,

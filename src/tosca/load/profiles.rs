@@ -3,10 +3,9 @@
 
 use super::loaded::files_below;
 use crate::diagnostic::Diagnostics;
+use crate::tosca::import::profile_name;
 use cuvee_text::files::read_bytes;
-use cuvee_text::source::{FileId, FileSystem, is_yaml};
-use cuvee_text::yaml::{Limits, Node, parse};
-use memchr::memmem;
+use cuvee_text::source::{FileSystem, is_yaml};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
@@ -31,9 +30,5 @@ pub(super) fn find<'p>(
 
 /// The name of the profile in a file.
 fn name(files: &dyn FileSystem, path: &Path) -> Option<String> {
-    let bytes = read_bytes(files, path).ok()?;
-    memmem::find(&bytes, b"profile")?;
-    let text = String::from_utf8(bytes).ok()?;
-    let document = parse(FileId::DETACHED, text.into(), &Limits::default()).ok()?;
-    document.root().get("profile").and_then(Node::text).map(str::to_owned)
+    profile_name(&String::from_utf8(read_bytes(files, path).ok()?).ok()?)
 }
