@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::orchestrate::instance::TargetSources;
+use crate::tosca::csar::is_archive;
 use crate::tosca::v2_0;
 use cuvee_text::source::normalize;
 use cuvee_text::yaml::Node;
@@ -16,8 +17,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct KeptFiles {
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// The directory of the template that the target was made of. Files that are too large to be
-    /// kept, or hold secrets, are only there.
-    origin: PathBuf,
+    /// kept, or hold secrets, are only there. Those beside an archive do not belong to it.
+    origin: Option<PathBuf>,
     /// The directory of the template among the files.
     template: PathBuf,
     /// The artifacts of node templates, each with its file.
@@ -41,14 +42,15 @@ impl KeptFiles {
         let document = v2_0::parsed(target.concrete.as_str())?;
         let files = target.files.into_iter();
         let others = target.digests.into_iter().map(|(name, _)| name);
-        let origin = match template.is_dir() {
-            true => template,
-            false => template.parent().unwrap_or(Path::new("")),
+        let origin = match template {
+            template if template.is_dir() => Some(template),
+            template if is_archive(template) => None,
+            template => Some(template.parent().unwrap_or(Path::new(""))),
         };
         Ok(Self {
             artifacts: artifacts(document.root()),
             files: files.map(|(name, bytes)| (normalize(Path::new(&name)), bytes)).collect(),
-            origin: origin.to_owned(),
+            origin: origin.map(Path::to_owned),
             template: Path::new(&target.template).parent().unwrap_or(Path::new("")).to_owned(),
             path: normalize(Path::new(&target.template)),
             text: target.concrete,
@@ -98,7 +100,8 @@ impl KeptFiles {
                 break;
             }
         }
-        [by.join(name), self.origin.join(name)].iter().find_map(|path| {
+        let origin = self.origin.as_ref()?;
+        [by.join(name), origin.join(name)].iter().find_map(|path| {
             let is_file =
                 fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST);
             let bytes = is_file.then(|| fs::read(path).ok()).flatten()?;

@@ -246,8 +246,9 @@ fn read_texts(sources: &SourceMap) -> BTreeMap<PathBuf, &str> {
     sources.files().map(|file| (normalize(file.asked()), &**file.text())).collect()
 }
 
-/// The text of a file in this directory in which each import of a profile of the package is a
-/// path from there: elsewhere nobody knows the package. `None` if there is no such import.
+/// The text of a file in this directory in which each import of a profile of the package, or from
+/// its root, is a path from there: elsewhere nobody knows the package. `None` if there is no such
+/// import.
 fn by_path(
     package: &Package,
     read: &BTreeMap<PathBuf, &str>,
@@ -256,26 +257,27 @@ fn by_path(
 ) -> Option<String> {
     let document = parse(text, None).filter(v2_0::is_of)?;
     let mut changes = Vec::new();
-    for import in ImportDefinition::all(document.root()).filter(|import| import.is_profile) {
-        let file = profile(package, read, import.file).and_then(|file| relative(directory, file));
-        let said = import.body.entries().find(|(key, _)| key.text() == Some("file"));
-        if let (Some(file), Some((key, name))) = (file, said) {
-            changes.extend([(key, "url".to_owned()), (name, file)]);
-        }
+    for import in ImportDefinition::all(document.root()) {
+        let ImportDefinition { body, file, is_profile, repository, .. } = import;
+        let found = match is_profile {
+            true => profile(package, read, file),
+            false if is_rooted(file) && repository.is_none() => package.located(directory, file),
+            false => None,
+        };
+        let Some(name) = found.and_then(|found| relative(directory, &found)) else { continue };
+        let key = body.entries().find(|(key, _)| is_profile && key.text() == Some("file"));
+        changes.extend(key.map(|(key, _)| (key, "url".to_owned())));
+        changes.push((body.get("file").unwrap_or(body), name));
     }
     (!changes.is_empty()).then(|| yaml::with_strings(&document, changes))
 }
 
 /// The file of the package that was read for a profile.
-fn profile<'r>(
-    package: &Package,
-    read: &'r BTreeMap<PathBuf, &str>,
-    name: &str,
-) -> Option<&'r Path> {
+fn profile(package: &Package, read: &BTreeMap<PathBuf, &str>, name: &str) -> Option<PathBuf> {
     let root = normalize(package.root()?);
     let mut all = read.iter().filter(|(path, _)| below_root(&root, path).is_some());
     let (path, _) = all.find(|(_, text)| profile_name(text).as_deref() == Some(name))?;
-    Some(path)
+    Some(path.clone())
 }
 
 /// The path relative to a directory, if it is inside that directory.
