@@ -265,10 +265,16 @@ impl<'a> Flattening<'_, '_, 'a> {
             let name = OutNode::root(&call);
             let name = name.text().or_else(|| name.get("operation")?.text())?.into_owned();
             let workflow = self.mapped_operation(chosen, &name)?;
-            let inline = (
-                OutKey::New("inline".into()),
-                Out::String(self.prefixed(chosen, &workflow).into()),
-            );
+            let mut inline = Out::String(self.prefixed(chosen, &workflow).into());
+            if let Some(inputs) = entry(&call, "inputs") {
+                let node = &self.outer.nodes[self.chosen[chosen].node].name;
+                let at = WrittenIn::Outer(Some(node));
+                let inputs = each_value(&inputs, &|input| self.value(input, at));
+                let parts = [("workflow", inline), ("inputs", inputs)];
+                let parts = parts.map(|(key, value)| (OutKey::New(key.into()), value));
+                inline = like(&call, parts.into());
+            }
+            let inline = (OutKey::New("inline".into()), inline);
             all.push((owner, like(&activity, vec![inline])));
         }
         Some(like_list(&activities, all))
