@@ -275,7 +275,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         outer: &ViewedNode<'a>,
         relations: Option<&MappedRelations<'_, 'a>>,
     ) -> Out<'a> {
-        let at = WrittenIn::Inner(chosen);
+        let at = WrittenIn::Inner(chosen, &[]);
         let mut all = entries(&inner.body);
         let list = self.inner_requirements(chosen, inner, relations);
         set(&mut all, "requirements", |old| {
@@ -301,7 +301,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         inner: &ViewedNode<'a>,
         relations: Option<&MappedRelations<'_, 'a>>,
     ) -> Option<Vec<(Option<Node<'a>>, Out<'a>)>> {
-        let at = WrittenIn::Inner(chosen);
+        let at = WrittenIn::Inner(chosen, &[]);
         let mut waiting: FxHashMap<&str, VecDeque<&MappedRelation<'_, 'a>>> = FxHashMap::default();
         for (requirement, relation) in relations.into_iter().flatten() {
             waiting.entry(requirement).or_default().push_back(relation);
@@ -369,7 +369,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         assignment: &ViewedRequirement<'a>,
         relation: &MappedRelation<'_, 'a>,
     ) -> Out<'a> {
-        let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen));
+        let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen, &[]));
         for keyname in ["optional", "count", "occurrences", "node_filter"] {
             set(&mut body, keyname, |_| None);
         }
@@ -413,7 +413,7 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     /// An assignment that is not mapped; only names in it change.
     fn inner_assignment(&self, chosen: usize, assignment: &ViewedRequirement<'a>) -> Out<'a> {
-        let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen));
+        let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen, &[]));
         self.rename_relationship(chosen, &mut body);
         let new = assignment.target.as_ref().and_then(|target| self.names[chosen].get(target));
         if let Some(new) = new {

@@ -29,8 +29,9 @@ const DEPTH: usize = 64;
 pub(super) enum WrittenIn<'s> {
     /// In the template whose nodes are replaced; at this node, if it is at one.
     Outer(Option<&'s str>),
-    /// In a substituting template, given by the position of its choice.
-    Inner(usize),
+    /// In a substituting template, given by the position of its choice; there in a workflow with
+    /// these inputs, which count before those of the template.
+    Inner(usize, &'s [String]),
 }
 
 impl<'a> Flattening<'_, '_, 'a> {
@@ -59,7 +60,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 
     fn renamed(&self, node: Node<'a>, at: WrittenIn<'_>) -> Option<Out<'a>> {
-        let WrittenIn::Inner(chosen) = at else { return None };
+        let WrittenIn::Inner(chosen, _) = at else { return None };
         let name = self.chosen[chosen].template.names.get(&node.identity())?;
         Some(Out::String(name.clone().into()))
     }
@@ -76,8 +77,8 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 
     fn changed_map(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
-        if let WrittenIn::Inner(chosen) = at
-            && let Some(value) = self.typed(out, chosen, depth)
+        if let WrittenIn::Inner(chosen, own) = at
+            && let Some(value) = self.typed(out, chosen, own, depth)
         {
             return Some(value);
         }
@@ -121,8 +122,11 @@ impl<'a> Flattening<'_, '_, 'a> {
             span => span,
         };
         match (function, at) {
-            (Function::GetInput, WrittenIn::Inner(chosen)) => {
-                Some(self.input(chosen, operand, place, depth))
+            (Function::GetInput, WrittenIn::Inner(chosen, own)) => {
+                let first = items(operand).into_iter().next();
+                let name = OutNode::root(first.as_ref().unwrap_or(operand)).text();
+                let is_own = name.is_some_and(|name| own.iter().any(|own| *own == *name));
+                (!is_own).then(|| self.input(chosen, operand, place, depth))
             }
             (
                 Function::GetProperty
@@ -162,7 +166,13 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     /// The value of a call in a substituting template of TOSCA 2.0 that asks for an input whose type
     /// says what its texts mean, as that of versions does. Nothing would say so of the input's value.
-    fn typed(&self, call: &Out<'a>, chosen: usize, depth: usize) -> Option<Out<'a>> {
+    fn typed(
+        &self,
+        call: &Out<'a>,
+        chosen: usize,
+        own: &[String],
+        depth: usize,
+    ) -> Option<Out<'a>> {
         let node = OutNode::root(call).source().filter(|node| v2_0::is_of(node.document()))?;
         let view = &self.chosen[chosen].variant.view;
         v2_0::called(node).filter(|(name, _)| depth > 0 && *name != "get_input")?;
@@ -173,7 +183,8 @@ impl<'a> Flattening<'_, '_, 'a> {
             kind.is_some_and(|kind| !PLAIN_TYPES.contains(&&*kind))
         };
         let typed: Vec<_> = inputs.iter().filter(is_typed).map(|(key, _)| key_name(key)).collect();
-        let typed: Vec<&str> = typed.iter().map(|name| &**name).collect();
+        let is_own = |name: &&str| own.iter().any(|own| own == name);
+        let typed: Vec<&str> = typed.iter().map(|name| &**name).filter(|it| !is_own(it)).collect();
         if !asks_for(node, &typed) {
             return None;
         }
@@ -244,7 +255,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             Some(FedInput::Property(name)) => self.property_of(candidate.node, name, depth),
             Some(FedInput::Part(mapping)) => self.part_value(chosen, *mapping, depth),
             None => default_of(&declaration).map(|default| {
-                let at = WrittenIn::Inner(chosen);
+                let at = WrittenIn::Inner(chosen, &[]);
                 let changed = depth.checked_sub(1).and_then(|it| self.changed(&default, at, it));
                 changed.unwrap_or(default)
             }),
@@ -329,7 +340,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             Out::Map { entries: vec![(key.clone(), list)].into(), like: None }
         };
         let node = match at {
-            WrittenIn::Inner(chosen) => {
+            WrittenIn::Inner(chosen, _) => {
                 let new = match self.names[chosen].get(&name) {
                     Some(new) => new.clone(),
                     None if self.is_relationship(chosen, &name) => self.prefixed(chosen, &name),
@@ -408,7 +419,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             [output] => {
                 let outputs = candidate.variant.view.section("outputs")?;
                 let value = entry(&entry(&outputs, output.text()?)?, "value")?;
-                let value = self.value(&value, WrittenIn::Inner(chosen));
+                let value = self.value(&value, WrittenIn::Inner(chosen, &[]));
                 Some(self.at_path(value, rest, place))
             }
             [node, inner] => {
@@ -452,7 +463,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         };
         let outputs = candidate.variant.view.section("outputs")?;
         let value = entry(&entry(&outputs, mapping.to.text()?)?, "value")?;
-        let value = self.value(&value, WrittenIn::Inner(chosen));
+        let value = self.value(&value, WrittenIn::Inner(chosen, &[]));
         let index = entry_of_all.and_then(|index| i64::try_from(index).ok());
         let steps = index.map(|index| Out::Value(Value::from(index))).into_iter();
         let steps: Vec<_> = steps.chain(rest.iter().cloned()).collect();

@@ -15,7 +15,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         let mut all =
             self.own_entries(section, &|this, value| this.value(value, WrittenIn::Outer(None)));
         self.added_entries(&mut all, "relationship_templates", &|this, chosen, value| {
-            this.value(value, WrittenIn::Inner(chosen))
+            this.value(value, WrittenIn::Inner(chosen, &[]))
         });
         like(section, all)
     }
@@ -25,7 +25,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             this.naming(group, "members", WrittenIn::Outer(None))
         });
         self.added_entries(&mut all, "groups", &|this, chosen, group| {
-            this.naming(group, "members", WrittenIn::Inner(chosen))
+            this.naming(group, "members", WrittenIn::Inner(chosen, &[]))
         });
         like(section, all)
     }
@@ -42,7 +42,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                 let mut entries = entries(&policy);
                 for (key, body) in &mut entries {
                     *key = self.prefixed_key(chosen, key);
-                    *body = self.naming(body, "targets", WrittenIn::Inner(chosen));
+                    *body = self.naming(body, "targets", WrittenIn::Inner(chosen, &[]));
                 }
                 all.push((owner, like(&policy, entries)));
             }
@@ -83,7 +83,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             }
         };
         match at {
-            WrittenIn::Inner(chosen) => {
+            WrittenIn::Inner(chosen, _) => {
                 let new = self.names[chosen].get(&name).cloned();
                 let new = new.unwrap_or_else(|| self.prefixed(chosen, &name));
                 vec![(owner, of(&new, relation))]
@@ -122,7 +122,9 @@ impl<'a> Flattening<'_, '_, 'a> {
             this.workflow(workflow, WrittenIn::Outer(None))
         });
         self.added_entries(&mut all, "workflows", &|this, chosen, workflow| {
-            this.workflow(workflow, WrittenIn::Inner(chosen))
+            let inputs = entry(workflow, "inputs").map(|inputs| entries(&inputs));
+            let inputs = inputs.iter().flatten().map(|(key, _)| key_name(key).into_owned());
+            this.workflow(workflow, WrittenIn::Inner(chosen, &inputs.collect::<Vec<_>>()))
         });
         like(section, all)
     }
@@ -232,7 +234,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 
     fn activities(&self, activities: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
-        let WrittenIn::Inner(chosen) = at else { return self.value(activities, at) };
+        let WrittenIn::Inner(chosen, _) = at else { return self.value(activities, at) };
         let all = listed(activities).into_iter().map(|(owner, activity)| {
             let mut all = entries(&activity);
             for (key, value) in &mut all {

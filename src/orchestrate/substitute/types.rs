@@ -20,7 +20,7 @@ pub(super) fn come_along<'a>(flattening: &Flattening<'_, '_, 'a>, all: &mut MapE
         }
         for name in ["repositories", "imports"].into_iter().chain(type_sections()) {
             if let Some(section) = entry(&chosen.variant.view.document, name) {
-                let section = flattening.value(&section, WrittenIn::Inner(position));
+                let section = flattening.value(&section, WrittenIn::Inner(position, &[]));
                 add(flattening, all, name, &section, chosen.template);
             }
         }
