@@ -60,11 +60,23 @@ impl<'a> Flattening<'_, '_, 'a> {
                     let names = names.flat_map(|(owner, item)| self.named(owner, &item, at));
                     like_list(value, names.collect())
                 }
+                "triggers" => each_value(value, &|trigger| self.trigger(trigger, at)),
                 "metadata" | "type" => continue,
                 _ => self.value(value, at),
             };
         }
         like(body, all)
+    }
+
+    fn trigger(&self, trigger: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        let mut all = entries(trigger);
+        for (key, value) in &mut all {
+            *value = match &*key_name(key) {
+                "action" => self.activities(value, at),
+                _ => self.value(value, at),
+            };
+        }
+        like(trigger, all)
     }
 
     /// The new names for the name of a node, a group or a relation.
@@ -233,21 +245,36 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(step, all)
     }
 
+    /// A list of activities. Workflows of a substituting template are inlined by their new names.
     fn activities(&self, activities: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
-        let WrittenIn::Inner(chosen, _) = at else { return self.value(activities, at) };
-        let all = listed(activities).into_iter().map(|(owner, activity)| {
+        let all = match at {
+            WrittenIn::Inner(chosen, _) => Some((chosen, listed(activities))),
+            WrittenIn::Outer(_) => None,
+        };
+        let Some((chosen, all)) = all.filter(|(_, all)| !all.is_empty()) else {
+            return self.value(activities, at);
+        };
+        let all = all.into_iter().map(|(owner, activity)| {
             let mut all = entries(&activity);
             for (key, value) in &mut all {
-                let is_inline = key_name(key) == "inline";
-                let name = OutNode::root(value).text().map(|name| name.into_owned());
-                *value = match name.filter(|_| is_inline) {
-                    Some(name) => Out::String(self.prefixed(chosen, &name).into()),
-                    None => self.value(value, at),
-                };
+                *value = self.value(value, at);
+                if key_name(key) == "inline" {
+                    *value = self.inline(chosen, value);
+                }
             }
             (owner, like(&activity, all))
         });
         like_list(activities, all.collect())
+    }
+
+    /// The new name of a workflow that is inlined, with the inputs that it is given.
+    fn inline(&self, chosen: usize, inlined: &Out<'a>) -> Out<'a> {
+        if let Some(name) = OutNode::root(inlined).text() {
+            return Out::String(self.prefixed(chosen, &name).into());
+        }
+        let mut all = entries(inlined);
+        set(&mut all, "workflow", |name| Some(self.inline(chosen, name?)));
+        like(inlined, all)
     }
 
     fn unmapped_calls(&self, chosen: usize, step: &Out<'a>) {
