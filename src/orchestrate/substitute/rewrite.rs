@@ -403,6 +403,18 @@ impl<'a> Flattening<'_, '_, 'a> {
         None
     }
 
+    /// An attribute mapping, rewritten as the path of a call that asks for the attribute.
+    pub(super) fn attribute_mapping(&self, path: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        let key = OutKey::New("get_attribute".into());
+        let place = OutNode::root(path).span();
+        let call = self.of_entity(Function::GetAttribute, &key, path, place, at, DEPTH);
+        let Some(call) = call else { return path.clone() };
+        mapped_path(&call).unwrap_or_else(|| {
+            self.dangles(place, "what takes the place of this attribute is no attribute");
+            path.clone()
+        })
+    }
+
     /// The attribute to which an attribute of a replaced node is mapped.
     fn attribute_of(
         &self,
@@ -474,5 +486,15 @@ impl<'a> Flattening<'_, '_, 'a> {
         let error = Diagnostic::error(Code::DanglingReference, message.to_owned());
         let error = if place.is_detached() { error } else { error.at(place) };
         self.found.borrow_mut().push(error);
+    }
+}
+
+/// The path of a call that asks for an attribute, as an attribute mapping has it.
+pub(super) fn mapped_path<'a>(call: &Out<'a>) -> Option<Out<'a>> {
+    match &*entries(call) {
+        [(key, path)] if key_name(key).trim_start_matches('$') == "get_attribute" => {
+            Some(path.clone())
+        }
+        _ => None,
     }
 }

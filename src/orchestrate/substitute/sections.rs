@@ -162,7 +162,9 @@ impl<'a> Flattening<'_, '_, 'a> {
                     });
                     like_list(value, conditions.collect())
                 }
-                "inputs" | "metadata" | "description" => continue,
+                "inputs" => each_value(value, &|input| self.value(input, at)),
+                "outputs" => each_value(value, &|path| self.attribute_mapping(path, at)),
+                "metadata" | "description" => continue,
                 _ => self.value(value, at),
             };
         }
@@ -426,7 +428,7 @@ fn path_of<'a>(old: &Out<'a>, names: &[String; 2]) -> Out<'a> {
     like_list(old, names.collect())
 }
 
-fn each_value<'a>(map: &Out<'a>, change: &dyn Fn(&Out<'a>) -> Out<'a>) -> Out<'a> {
+pub(super) fn each_value<'a>(map: &Out<'a>, change: &dyn Fn(&Out<'a>) -> Out<'a>) -> Out<'a> {
     let mut all = entries(map);
     all.iter_mut().for_each(|(_, value)| *value = change(value));
     like(map, all)

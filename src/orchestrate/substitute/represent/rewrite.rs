@@ -100,7 +100,12 @@ impl Representing<'_, '_> {
     }
 
     /// A call with a path that starts at a template with a count.
-    fn path<'a>(&self, key: &OutKey<'a>, arguments: &Out<'a>, at: Indices) -> Option<Out<'a>> {
+    pub(super) fn path<'a>(
+        &self,
+        key: &OutKey<'a>,
+        arguments: &Out<'a>,
+        at: Indices,
+    ) -> Option<Out<'a>> {
         let steps = items(arguments);
         let (first, rest) = steps.split_first()?;
         let template = OutNode::root(first).text()?.into_owned();

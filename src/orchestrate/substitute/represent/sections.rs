@@ -4,7 +4,8 @@
 use super::Representing;
 use super::known::Indices;
 use crate::orchestrate::representation;
-use crate::orchestrate::substitute::sections::ListItems;
+use crate::orchestrate::substitute::rewrite::mapped_path;
+use crate::orchestrate::substitute::sections::{ListItems, each_value};
 use crate::orchestrate::substitute::view::{entry, listed};
 use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, like_list, set};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
@@ -69,13 +70,22 @@ impl Representing<'_, '_> {
             for (key, value) in &mut parts {
                 *value = match &*key_name(key) {
                     "steps" => self.steps(value),
-                    "inputs" | "metadata" | "description" => continue,
+                    "inputs" => each_value(value, &|it| self.value(it, Indices::default())),
+                    "outputs" => each_value(value, &|path| self.attribute_mapping(path)),
+                    "metadata" | "description" => continue,
                     _ => self.value(value, Indices::default()),
                 };
             }
             *workflow = like(workflow, parts);
         }
         like(section, all)
+    }
+
+    /// A mapping of an output to an attribute, which is that of one node.
+    fn attribute_mapping<'a>(&self, path: &Out<'a>) -> Out<'a> {
+        let key = OutKey::New("get_attribute".into());
+        let call = self.path(&key, path, Indices::default());
+        call.and_then(|call| mapped_path(&call)).unwrap_or_else(|| path.clone())
     }
 
     /// The steps of a workflow. One for a template with a count is repeated for its nodes, one
