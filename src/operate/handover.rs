@@ -269,7 +269,7 @@ impl Workshop<'_> {
         const OWN: [&str; 3] = ["tosca_id", "tosca_name", "state"];
         let (id, known) = self.to.nodes.get_key_value(&*node.name)?;
         let is_new = |(name, value): &(Arc<str>, Value)| {
-            let is_declared = self.kinds.attribute(&known.type_name, (None, name)).is_some();
+            let is_declared = self.kinds.attribute(&known.type_name, (None, name), &[]).is_some();
             let before = known.attributes.get(name).map(|it| &it.value);
             is_declared
                 && !OWN.contains(&&**name)

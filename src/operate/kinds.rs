@@ -2,6 +2,7 @@
 
 use crate::tosca::types::{Part, Parts};
 use crate::tosca::{EffectiveType, Family, PropertyDefinition, Types};
+use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ struct AttributeOfKind {
     name: String,
     /// The name of the type of its values.
     kind: String,
+    /// The name of the type of the entries of a list or map, or nothing.
+    entry: String,
 }
 
 impl Kinds {
@@ -73,16 +76,21 @@ impl Kinds {
             || self.above.get(name).is_some_and(|above| above.iter().any(|it| it == other))
     }
 
-    /// The type of an attribute that nodes of this type, or one of their capabilities, have; `None`
-    /// if they have none of this name.
+    /// The type of an attribute that nodes of this type, or one of their capabilities, have, or of
+    /// the part at the end of a path, if that is known; `None` if they have none of this name.
     pub(super) fn attribute(
         &self,
         kind: &str,
         (capability, name): (Option<&str>, &str),
+        path: &[Value],
     ) -> Option<&str> {
         let mut all = self.attributes.get(kind)?.iter();
         let found = all.find(|it| it.name == name && it.capability.as_deref() == capability)?;
-        Some(&found.kind)
+        Some(match path {
+            [] => &found.kind,
+            [_] => &found.entry,
+            _ => "",
+        })
     }
 
     /// The attributes of nodes of this type whose value is this output of an operation.
@@ -106,10 +114,15 @@ impl Kinds {
 /// The attributes of nodes of a type and of their capabilities.
 fn attributes(of: &EffectiveType<'_>) -> Vec<AttributeOfKind> {
     let kinds = |capability: Option<&str>, parts: &Parts<'_, PropertyDefinition<'_>>| {
-        let kind = |part: &Arc<Part<'_, PropertyDefinition<'_>>>| AttributeOfKind {
-            capability: capability.map(str::to_owned),
-            name: part.named.name.to_owned(),
-            kind: part.definition.schema.kind.and_then(Node::text).unwrap_or("string").to_owned(),
+        let kind = |part: &Arc<Part<'_, PropertyDefinition<'_>>>| {
+            let schema = &part.definition.schema;
+            let entry = schema.entry_schema.as_ref().and_then(|entry| entry.kind?.text());
+            AttributeOfKind {
+                capability: capability.map(str::to_owned),
+                name: part.named.name.to_owned(),
+                kind: schema.kind.and_then(Node::text).unwrap_or("string").to_owned(),
+                entry: entry.unwrap_or_default().to_owned(),
+            }
         };
         parts.values().map(kind).collect::<Vec<_>>()
     };

@@ -121,6 +121,9 @@ pub(super) struct PlannedOutput {
     #[serde(default)]
     pub(super) capability: Option<Arc<str>>,
     pub(super) attribute: Arc<str>,
+    /// The names and positions that lead to a part of the attribute.
+    #[serde(default)]
+    pub(super) path: Vec<Value>,
 }
 
 /// A condition of a step.

@@ -95,8 +95,8 @@ impl Workshop<'_> {
     }
 }
 
-/// The name of an attribute, and the capability that has it, if one does.
-type AttributeName = (Option<Arc<str>>, Arc<str>);
+/// The name of an attribute, the capability that has it, if one does, and the path to a part of it.
+type AttributeName = (Option<Arc<str>>, Arc<str>, Vec<Value>);
 
 /// The outputs of a step, on their way into reports.
 struct GivenOutputs<'g, 'r> {
@@ -137,8 +137,8 @@ impl GivenOutputs<'_, '_> {
         if attributes.is_empty() {
             self.note(name);
         }
-        for (capability, attribute) in attributes {
-            self.attribute(&node, capability, attribute, value.clone());
+        for attribute in attributes {
+            self.attribute(&node, attribute, value.clone());
         }
     }
 
@@ -149,7 +149,7 @@ impl GivenOutputs<'_, '_> {
         let sealed = secrets.learned(&InstanceValue::Other(name), value);
         let Some((id, attributes)) = self.attributes(name) else { return sealed };
         let Some(node) = to.nodes.get(&id) else { return sealed };
-        attributes.iter().fold(sealed, |sealed, (capability, name)| {
+        attributes.iter().fold(sealed, |sealed, (capability, name, _)| {
             let (template, type_name) = (node.template.as_deref(), &*node.type_name);
             let capability = capability.as_deref();
             secrets
@@ -168,19 +168,23 @@ impl GivenOutputs<'_, '_> {
         let operation = self.step.operation.as_deref().unwrap_or_default();
         let mut found: Vec<AttributeName> = Vec::new();
         match mapping {
-            Some(of) => found.push((of.capability.clone(), Arc::clone(&of.attribute))),
-            None => found.extend(kinds.attribute(kind, (None, name)).map(|_| (None, name.into()))),
+            Some(of) => {
+                found.push((of.capability.clone(), Arc::clone(&of.attribute), of.path.clone()));
+            }
+            None if kinds.attribute(kind, (None, name), &[]).is_some() => {
+                found.push((None, name.into(), Vec::new()));
+            }
+            None => {}
         }
         let asking = kinds.taking(kind, &format!("{interface}.{operation}"), name);
-        found.extend(asking.into_iter().map(|attribute| (None, attribute.into())));
+        found.extend(asking.into_iter().map(|attribute| (None, attribute.into(), Vec::new())));
         Some((node, found))
     }
 
     fn attribute(
         &mut self,
         node: &Arc<str>,
-        capability: Option<Arc<str>>,
-        attribute: Arc<str>,
+        (capability, attribute, path): AttributeName,
         value: Value,
     ) {
         let mut report =
@@ -188,12 +192,9 @@ impl GivenOutputs<'_, '_> {
         let Workshop { to, kinds, .. } = self.workshop;
         let known = to.nodes.get(node);
         let name = (capability.as_deref(), &*attribute);
-        let kind = known.and_then(|node| kinds.attribute(&node.type_name, name));
+        let kind = known.and_then(|node| kinds.attribute(&node.type_name, name, &path));
         let value = as_declared(value, kind);
-        match capability {
-            Some(capability) => report.capability_attributes.push((capability, attribute, value)),
-            None => report.attributes.push((attribute, value)),
-        }
+        report.attribute_parts.push((capability, attribute, path, value));
         self.reports.push(report);
     }
 

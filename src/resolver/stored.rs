@@ -810,10 +810,7 @@ struct ReportNeeds {
 
 /// Whether a report has values that are checked against types.
 fn report_needs_types(report: &InstanceReport) -> bool {
-    !report.attributes.is_empty()
-        || report.event.is_some()
-        || !report.capability_attributes.is_empty()
-        || report.batch.iter().any(report_needs_types)
+    report.has_attributes() || report.event.is_some() || report.batch.iter().any(report_needs_types)
 }
 
 /// Plans what turns an instance into a variant, and keeps what carrying out the plan needs. If that

@@ -5,6 +5,7 @@ use super::event::Event;
 use super::model::NodeInstance;
 use super::report::{DeclaredTypes, InstanceReport, ReportJudge};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::orchestrate::plan::CallOutput;
 use crate::topology::{NodeIndex, Topology, TopologyElement, TopologyInterface, TopologyPolicy};
 use crate::tosca::{EffectiveInterface, EffectiveType};
 use cuvee_text::value::Value;
@@ -48,29 +49,21 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 let help = did_you_mean(output, outputs.keys().map(|known| &**known));
                 return Err(Diagnostic::error(Code::UnknownProperty, message).help_opt(help));
             };
-            let Some((capability, attribute)) = own_attribute(mapping) else {
+            let mapped = CallOutput::of(output, mapping, |_, name| {
+                known.effective.is_some_and(|of| of.capabilities.contains_key(name))
+            });
+            let Some(of) = mapped.filter(|mapped| mapped.entity == "SELF") else {
                 let message = format!(
                     "the output `{output}` of `{name}` is not mapped to an attribute of the node itself"
                 );
                 let error = Diagnostic::error(Code::InvalidValue, message);
                 return Err(error.help("report the attribute itself with `--attribute`"));
             };
-            self.attribute(id, &entity, capability.as_ref(), &attribute, value)?;
+            let capability = of.capability.map(Arc::from);
+            let name = (capability.as_ref(), &of.attribute.into(), &*of.path);
+            self.attribute(id, &entity, name, value)?;
         }
         self.add(Event::Occurred { entity, event: Arc::clone(name), triggers })
-    }
-}
-
-/// The attribute of the node itself, or of one of its capabilities, that a path leads to.
-fn own_attribute(mapping: &Value) -> Option<(Option<Arc<str>>, Arc<str>)> {
-    let Value::List(path) = mapping else { return None };
-    let path: Option<Vec<&str>> = path.iter().map(Value::as_str).collect();
-    match *path? {
-        ["SELF", "CAPABILITY", capability, attribute] | ["SELF", capability, attribute] => {
-            Some((Some(capability.into()), attribute.into()))
-        }
-        ["SELF", attribute] => Some((None, attribute.into())),
-        _ => None,
     }
 }
 

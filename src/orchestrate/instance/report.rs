@@ -12,12 +12,13 @@ use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::topology::Topology;
-use crate::topology::sensitive::InstanceValue;
+use crate::topology::sensitive::{InstanceValue, kept_secret};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{EffectiveType, PropertyDefinition};
 use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, NodeState, Types};
 use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,6 +48,9 @@ pub struct InstanceReport {
     pub attributes: Vec<(Arc<str>, Value)>,
     /// Attributes of its capabilities; the name of the capability comes first.
     pub capability_attributes: Vec<(Arc<str>, Arc<str>, Value)>,
+    /// Parts of attributes, which keep their other parts: the capability, if it has the attribute,
+    /// the name, the names and positions that lead to the part, and its value.
+    pub attribute_parts: Vec<(Option<Arc<str>>, Arc<str>, Vec<Value>, Value)>,
     /// An event of the node: a notification, with its interface, or what triggers wait for.
     pub event: Option<Arc<str>>,
     /// Outputs of the topology; beside an event those of the notification.
@@ -182,6 +186,13 @@ pub enum Reported {
 }
 
 impl InstanceReport {
+    /// Whether the report has attributes.
+    pub(crate) fn has_attributes(&self) -> bool {
+        !(self.attributes.is_empty()
+            && self.capability_attributes.is_empty()
+            && self.attribute_parts.is_empty())
+    }
+
     /// Adds the events of a report to a record. `orchestration` is the plan that is carried out, if
     /// there is one.
     ///
@@ -371,10 +382,8 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
 
     /// Adds what a report without an entity says of the instance.
     fn instance(&mut self, report: &InstanceReport) -> Result<(), Diagnostic> {
-        let has_node = report.state.is_some()
-            || !report.attributes.is_empty()
-            || !report.capability_attributes.is_empty()
-            || !report.links.is_empty();
+        let has_node =
+            report.state.is_some() || report.has_attributes() || !report.links.is_empty();
         if has_node {
             let message = "a report of a state, attributes or links has to name a `node`, `relation` or `entity`";
             return Err(Diagnostic::error(Code::InvalidValue, message));
@@ -390,9 +399,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         if model.annotations(said).is_none() {
             return Err(model.no_entity(said));
         }
-        let has_more = report.state.is_some()
-            || !report.attributes.is_empty()
-            || !report.capability_attributes.is_empty();
+        let has_more = report.state.is_some() || report.has_attributes();
         if has_more {
             let message = format!(
                 "only links and metadata of `{said}` can be reported as those of an `entity`"
@@ -482,10 +489,13 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
     fn values(&mut self, report: &InstanceReport, id: &Arc<str>) -> Result<(), Diagnostic> {
         let entity: Arc<str> = format!("node.{id}").into();
         for (name, value) in &report.attributes {
-            self.attribute(id, &entity, None, name, value)?;
+            self.attribute(id, &entity, (None, name, &[]), value)?;
         }
         for (capability, name, value) in &report.capability_attributes {
-            self.attribute(id, &entity, Some(capability), name, value)?;
+            self.attribute(id, &entity, (Some(capability), name, &[]), value)?;
+        }
+        for (capability, name, path, value) in &report.attribute_parts {
+            self.attribute(id, &entity, (capability.as_ref(), name, path), value)?;
         }
         self.annotations(report, &entity)?;
         let known = self.node_of(id).and_then(|node| node.note.as_ref());
@@ -521,8 +531,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         &mut self,
         id: &Arc<str>,
         entity: &Arc<str>,
-        capability: Option<&Arc<str>>,
-        name: &Arc<str>,
+        (capability, name, path): (Option<&Arc<str>>, &Arc<str>, &[Value]),
         value: &Value,
     ) -> Result<(), Diagnostic> {
         let Some(node) = self.node_of(id) else { return Err(self.no_node(id)) };
@@ -532,6 +541,23 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             let error = Diagnostic::error(Code::InvalidValue, message);
             return Err(if &**name == "state" { error.help(help) } else { error });
         }
+        let (attributes, properties) = match capability {
+            None => (Some(&node.attributes), Some(&node.properties)),
+            Some(name) => {
+                let found = node.capabilities.get(name);
+                (found.map(|it| &it.attributes), found.map(|it| &it.properties))
+            }
+        };
+        // A property is also an attribute until another value is reported (I-7).
+        let known = attributes.and_then(|it| it.get(name)).map(|it| &it.value);
+        let known = known.or_else(|| properties?.get(name));
+        let Some(value) = &with_part(known, path, value) else {
+            let message = format!(
+                "the attribute `{name}` of `{id}` has no part `{}`",
+                write_flow(&Value::List(path.into()))
+            );
+            return Err(Diagnostic::error(Code::InvalidValue, message));
+        };
         let of = DeclaredName { id, node, capability: capability.map(|it| &**it), name };
         let is_declared = match self.rules.types {
             Some(types) => of.is_declared(types, Some(value))?,
@@ -548,16 +574,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             return self.metadata(Some(entity), &[(name, value.clone())]);
         }
         let value = self.rules.sealed(&of.value(), value)?;
-        let (attributes, properties) = match capability {
-            None => (Some(&node.attributes), Some(&node.properties)),
-            Some(name) => {
-                let found = node.capabilities.get(name);
-                (found.map(|it| &it.attributes), found.map(|it| &it.properties))
-            }
-        };
-        // A property is also an attribute until another value is reported (I-7).
-        let said = attributes.and_then(|it| it.get(name)).map(|it| &it.value);
-        if said.or_else(|| properties?.get(name)) != Some(&value) {
+        if known != Some(&value) {
             let (entity, capability) = (Arc::clone(entity), capability.cloned());
             let (name, value) = (Arc::clone(name), Some(value));
             self.add(Event::Attribute { entity, capability, name, value })?;
@@ -602,7 +619,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
 
     fn relation(&mut self, report: &InstanceReport, said: &Arc<str>) -> Result<(), Diagnostic> {
         let path = self.relation_path(said)?;
-        let is_other = !report.attributes.is_empty() || !report.capability_attributes.is_empty();
+        let is_other = report.has_attributes();
         if is_other {
             let message = "only the state, links and metadata of a relation can be reported";
             return Err(Diagnostic::error(Code::UnknownProperty, message));
@@ -686,6 +703,34 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 .help(format!("begin it first: `--step node.{id}/up`"));
         }
         no_node(self.record.model(), id)
+    }
+}
+
+/// A value with another one at the end of a path in it. Maps get new keys, and lists no new items;
+/// `None` if the path leads nowhere.
+fn with_part(old: Option<&Value>, path: &[Value], part: &Value) -> Option<Value> {
+    let [step, path @ ..] = path else { return Some(part.clone()) };
+    match old.unwrap_or(&Value::Null) {
+        Value::List(items) => {
+            let Value::Number(at) = step else { return None };
+            let at = usize::try_from(at.as_int()?).ok()?;
+            let mut items = items.to_vec();
+            let item = items.get_mut(at)?;
+            *item = with_part(Some(item), path, part)?;
+            Some(Value::List(items.into()))
+        }
+        whole @ (Value::Null | Value::Map(_)) if kept_secret(whole).is_none() => {
+            let name = step.as_str()?;
+            let mut entries = if let Value::Map(all) = whole { all.to_vec() } else { Vec::new() };
+            let at = entries.iter().position(|(key, _)| &**key == name);
+            let new = with_part(at.map(|at| &entries[at].1), path, part)?;
+            match at {
+                Some(at) => entries[at].1 = new,
+                None => entries.push((name.into(), new)),
+            }
+            Some(Value::Map(entries.into()))
+        }
+        _ => None,
     }
 }
 

@@ -22,7 +22,7 @@ use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::{InterfaceDefinition, Parts};
 use crate::tosca::{
     Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
-    PropertyDefinition, TypeId, TypeRef, Types, meant, v2_0,
+    PropertyDefinition, TypeId, TypeRef, Types, meant,
 };
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -1035,38 +1035,17 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self.add_defined(call, defaults, giver);
     }
 
-    /// An output of an operation; `None` if it is assigned to no attribute (section 3.6.15). A path of
-    /// TOSCA 2.0 is read as the one of 1.3 that means the same.
+    /// An output of an operation; `None` if it is assigned to no attribute.
     fn output(&self, name: &str, mapping: &Value, owner: ValueOwner) -> Option<CallOutput> {
-        let Value::List(path) = mapping else { return None };
-        let path = v2_0::simple_path(path)?;
-        let (entity, path) = path.split_first()?;
-        let entity = entity.as_str()?;
-        let node = match (owner, entity) {
-            (ValueOwner::Node(node), "SELF") => Some(node),
-            (ValueOwner::Relation(id), "SOURCE") => Some(self.topology.relation(id).source),
-            (ValueOwner::Relation(id), "TARGET") => self.topology.relation(id).target,
-            _ => None,
-        };
-        let of_type = node.and_then(|node| self.node_type(node));
-        let is_capability = |name: &Value| {
-            let capabilities = of_type.map(|of_type| &of_type.effective().capabilities);
-            let name = name.as_str();
-            name.is_some_and(|name| capabilities.is_some_and(|all| all.contains_key(name)))
-        };
-        let (capability, attribute, path) = match path {
-            [capability, attribute, path @ ..] if is_capability(capability) => {
-                (capability.as_str(), attribute, path)
-            }
-            [attribute, path @ ..] => (None, attribute, path),
-            [] => return None,
-        };
-        Some(CallOutput {
-            name: name.to_owned(),
-            entity: entity.to_owned(),
-            capability: capability.map(str::to_owned),
-            attribute: attribute.as_str()?.to_owned(),
-            path: path.to_vec(),
+        CallOutput::of(name, mapping, |entity, name| {
+            let node = match (owner, entity) {
+                (ValueOwner::Node(node), "SELF") => Some(node),
+                (ValueOwner::Relation(id), "SOURCE") => Some(self.topology.relation(id).source),
+                (ValueOwner::Relation(id), "TARGET") => self.topology.relation(id).target,
+                _ => None,
+            };
+            let of_type = node.and_then(|node| self.node_type(node));
+            of_type.is_some_and(|of_type| of_type.effective().capabilities.contains_key(name))
         })
     }
 }

@@ -5,7 +5,7 @@ use crate::topology::index::indices;
 use crate::topology::sensitive::masked;
 use crate::tosca::function::function_in;
 use crate::tosca::sensitive::is_sensitive_name;
-use crate::tosca::{LifecycleOperation, NodeState};
+use crate::tosca::{LifecycleOperation, NodeState, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -604,6 +604,38 @@ pub struct CallOutput {
     pub attribute: String,
     /// The names and positions that lead to a part of the attribute; empty for all of it.
     pub path: Vec<Value>,
+}
+
+impl CallOutput {
+    /// An output with this mapping; `None` if it is assigned to no attribute (section 3.6.15). A path
+    /// of TOSCA 2.0 is read as the one of 1.3 that means the same. `is_capability` tells whether an
+    /// entity has a capability of a name.
+    pub(crate) fn of(
+        name: &str,
+        mapping: &Value,
+        is_capability: impl Fn(&str, &str) -> bool,
+    ) -> Option<Self> {
+        let Value::List(path) = mapping else { return None };
+        let path = v2_0::simple_path(path)?;
+        let (entity, path) = path.split_first()?;
+        let entity = entity.as_str()?;
+        let is_capability =
+            |name: &Value| name.as_str().is_some_and(|name| is_capability(entity, name));
+        let (capability, attribute, path) = match path {
+            [capability, attribute, path @ ..] if is_capability(capability) => {
+                (capability.as_str(), attribute, path)
+            }
+            [attribute, path @ ..] => (None, attribute, path),
+            [] => return None,
+        };
+        Some(Self {
+            name: name.to_owned(),
+            entity: entity.to_owned(),
+            capability: capability.map(str::to_owned),
+            attribute: attribute.as_str()?.to_owned(),
+            path: path.to_vec(),
+        })
+    }
 }
 
 impl Plan {
