@@ -3,7 +3,7 @@
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
-use crate::tosca::value::check_assignment;
+use crate::tosca::value::check_value;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
 use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId, v2_0};
 use crate::variability::graph::ElementId;
@@ -134,7 +134,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         definition: &PropertyDefinition<'_>,
         when: &[ElementId],
     ) {
-        self.report_values(when, check_assignment(input.value, definition, &self.schemas));
+        if let Some(schema) = definition.expected() {
+            self.report_values(when, check_value(input.value, schema, &self.schemas));
+        }
     }
 
     fn call_operation(&self, activity: &Activity<'a>, subject: &Subject<'c, 'a>) {

@@ -210,7 +210,9 @@ pub(crate) fn check_given<'t, 'a>(
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     no_functions(value, what, &mut found);
-    found.extend(check_assignment(value, definition, types).diagnostics);
+    if let Some(schema) = definition.expected() {
+        found.extend(check_value(value, schema, types).diagnostics);
+    }
     found
 }
 
