@@ -113,7 +113,7 @@ impl<'a> TypeOperation<'a> {
 }
 
 /// The interface of a template that an operation is in, and the operation if the template lists it.
-type OwnOperation<'o> = (&'o TopologyInterface, Option<&'o TopologyOperation>);
+type ListedOperation<'o> = (&'o TopologyInterface, Option<&'o TopologyOperation>);
 
 /// Who gives properties to the artifact that implements an operation.
 #[derive(Clone, Copy)]
@@ -456,7 +456,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     fn node_call(
         &self,
         operation: LifecycleOperation,
-        own: Option<OwnOperation<'_>>,
+        own: Option<ListedOperation<'_>>,
         artifacts: (&[TopologyArtifact], &Types<'a>),
         from: (&str, ValueOwner),
         of_type: Option<&TypeBehavior<'_, 'a>>,
@@ -846,7 +846,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     fn merged(
         &self,
         operation: &str,
-        own: Option<OwnOperation<'_>>,
+        own: Option<ListedOperation<'_>>,
         (from, owner): (&str, ValueOwner),
         inherited: Option<&TypeOperation<'_>>,
     ) -> Option<PlanCall> {
@@ -933,7 +933,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// Whether a template says of an input that it is secret.
-    fn is_assigned_secret(&self, own: Option<OwnOperation<'_>>, name: &str) -> bool {
+    fn is_assigned_secret(&self, own: Option<ListedOperation<'_>>, name: &str) -> bool {
         let mut inputs = assigned_inputs(own).filter(|input| input.name == name);
         inputs.any(|input| !self.secrets.assigned_definition(input).is_open())
     }
@@ -1242,7 +1242,7 @@ fn written<'o>(
     interfaces: &'o [TopologyInterface],
     operation: LifecycleOperation,
     (of_type, inherited): (Option<&TypeBehavior<'_, '_>>, Option<&TypeOperation<'_>>),
-) -> Option<OwnOperation<'o>> {
+) -> Option<ListedOperation<'o>> {
     let meant = interfaces.iter().filter(|interface| is_meant(interface, operation, of_type));
     own_operation(meant, operation.as_str(), inherited)
 }
@@ -1252,7 +1252,7 @@ fn own_operation<'o>(
     interfaces: impl Iterator<Item = &'o TopologyInterface> + Clone,
     operation: &str,
     inherited: Option<&TypeOperation<'_>>,
-) -> Option<OwnOperation<'o>> {
+) -> Option<ListedOperation<'o>> {
     let listing = interfaces.map(|interface| {
         let said = interface.operations.iter().find(|said| said.name == operation);
         (&*interface.name, interface, said)
@@ -1273,7 +1273,9 @@ fn listed<'n, I, O>(
 }
 
 /// The inputs that a template assigns for an operation.
-fn assigned_inputs<'o>(own: Option<OwnOperation<'o>>) -> impl Iterator<Item = &'o AssignedValue> {
+fn assigned_inputs<'o>(
+    own: Option<ListedOperation<'o>>,
+) -> impl Iterator<Item = &'o AssignedValue> {
     own.into_iter().flat_map(|(interface, said)| {
         interface.inputs.iter().chain(said.into_iter().flat_map(|said| &said.inputs))
     })
