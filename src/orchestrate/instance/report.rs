@@ -30,6 +30,10 @@ const LARGEST_VALUE: usize = 1 << 20;
 /// The attributes that the model computes itself (I-8).
 const OWN_ATTRIBUTES: [&str; 3] = ["state", "tosca_id", "tosca_name"];
 
+/// The capability, if it has the attribute, the name of the attribute, the names and positions that
+/// lead to a part of it, and the value of that part.
+type AttributePart = (Option<Arc<str>>, Arc<str>, Vec<Value>, Value);
+
 /// A report that something has happened to an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -48,9 +52,8 @@ pub struct InstanceReport {
     pub attributes: Vec<(Arc<str>, Value)>,
     /// Attributes of its capabilities; the name of the capability comes first.
     pub capability_attributes: Vec<(Arc<str>, Arc<str>, Value)>,
-    /// Parts of attributes, which keep their other parts: the capability, if it has the attribute,
-    /// the name, the names and positions that lead to the part, and its value.
-    pub attribute_parts: Vec<(Option<Arc<str>>, Arc<str>, Vec<Value>, Value)>,
+    /// Parts of attributes, which keep their other parts.
+    pub attribute_parts: Vec<AttributePart>,
     /// An event of the node: a notification, with its interface, or what triggers wait for.
     pub event: Option<Arc<str>>,
     /// Outputs of the topology; beside an event those of the notification.
