@@ -47,7 +47,7 @@ impl Resolver {
 
     /// The variant with its open parts filled from its own nodes and from an inventory. Open parts
     /// are nodes to select and targets of requirements. All of them are filled at once, with as few
-    /// nodes of the inventory as possible.
+    /// nodes of the inventory as possible, but for those whose filters ask for others of them.
     ///
     /// ```
     /// use cuvee::Resolver;

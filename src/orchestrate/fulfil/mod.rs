@@ -1,5 +1,5 @@
 //! Selects existing nodes, and finds targets for requirements without one. Both are decided at
-//! once, never one after the other.
+//! once; only what filters cannot decide before something else is there comes after that.
 //!
 //! The open parts of a topology ([`slots`]) are checked against its own nodes and those of an
 //! [`Inventory`] ([`targets`]). What fits becomes clauses, and their best solution is taken
