@@ -605,9 +605,16 @@ impl<'a> VariantTarget<'a> {
         let package = loaded.package();
         let by_path =
             |text: String| csar::imports_by_path(package, loaded.sources(), &text).unwrap_or(text);
-        let concrete = by_path(redacting.text(&self.document));
-        let mut files = csar::gather(package, loaded.sources(), &concrete, &[], &EXTENSION)?;
-        let (template, _) = files.remove(0);
+        let scanner = &redacting.scanner;
+        let written = || by_path(text_without_secrets(&self.written, scanner));
+        let (gathered, written) = beside(written, |written| {
+            let concrete = text_without_secrets(&self.document, scanner);
+            let gathered = csar::gather(package, loaded.sources(), &concrete, &[], &EXTENSION);
+            (gathered, written())
+        });
+        let mut files = gathered?;
+        let (template, concrete) = files.remove(0);
+        let concrete = String::from_utf8_lossy(&concrete).into_owned();
         let beside = template.parent().unwrap_or(Path::new(""));
         for &file in loaded.library() {
             let source = loaded.sources().file(file);
@@ -615,7 +622,7 @@ impl<'a> VariantTarget<'a> {
                 files.push((beside.join(below), source.text().as_bytes().to_vec()));
             }
         }
-        let types = by_path(redacting.text(&types_only(&self.document)));
+        let types = by_path(text_without_secrets(&types_only(&self.document), scanner));
         let (copies, maps) = copies(loaded, &types);
         files.extend(copies);
         files.sort();
@@ -631,7 +638,7 @@ impl<'a> VariantTarget<'a> {
         Ok(TargetSources {
             template: template.to_string_lossy().into_owned(),
             concrete,
-            written: by_path(redacting.text(&self.written)),
+            written,
             types,
             files: kept,
             digests,
@@ -670,20 +677,6 @@ impl<'r, 't, 'a> TargetRedaction<'r, 't, 'a> {
         Redaction { secrets: self.sensitivity, hidden: &hidden }.of(document, file)
     }
 
-    /// Whether a text tells a secret that may not be kept.
-    fn tells(&self, text: &str) -> bool {
-        self.secrets.mode() != SecretsMode::Keep && self.scanner.is_in(text)
-    }
-
-    /// The text of a document that shows no secrets. Where its comments do, it has none.
-    fn text(&self, document: &Out<'_>) -> String {
-        let text = write_yaml(document);
-        match self.tells(&text) {
-            true => write_yaml(&Out::Value(OutNode::root(document).to_value())),
-            false => text,
-        }
-    }
-
     /// The content under which a file is kept.
     ///
     /// # Errors
@@ -702,8 +695,8 @@ impl<'r, 't, 'a> TargetRedaction<'r, 't, 'a> {
         let Ok(document) = v2_0::parsed(text.as_str()) else { return self.untold(text) };
         let file = self.files.get(text.as_str()).copied();
         match self.of(&Out::Source(document.root()), file) {
-            Out::Source(_) if !self.tells(&text) => Ok(text.into_bytes()),
-            shown => Ok(self.text(&shown).into_bytes()),
+            Out::Source(_) if !self.scanner.is_told(&text) => Ok(text.into_bytes()),
+            shown => Ok(text_without_secrets(&shown, &self.scanner).into_bytes()),
         }
     }
 
@@ -712,7 +705,16 @@ impl<'r, 't, 'a> TargetRedaction<'r, 't, 'a> {
     /// # Errors
     /// The text itself if it does.
     fn untold(&self, text: String) -> Result<Vec<u8>, Vec<u8>> {
-        if self.tells(&text) { Err(text.into_bytes()) } else { Ok(text.into_bytes()) }
+        if self.scanner.is_told(&text) { Err(text.into_bytes()) } else { Ok(text.into_bytes()) }
+    }
+}
+
+/// The text of a document that shows no secrets. Where its comments do, it has none.
+fn text_without_secrets(document: &Out<'_>, scanner: &SecretScanner<'_>) -> String {
+    let text = write_yaml(document);
+    match scanner.is_told(&text) {
+        true => write_yaml(&Out::Value(OutNode::root(document).to_value())),
+        false => text,
     }
 }
 

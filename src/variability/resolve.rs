@@ -20,6 +20,7 @@ use super::pruned;
 use super::resolution::{ElementNames, Resolution};
 use super::template::{self, PropertyValue, ServiceTemplate};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::parallel::beside;
 use crate::topology::{RelationHead, Spanned, Topology};
 use crate::tosca::Types;
 use crate::tosca::evaluate::EvaluatorState;
@@ -303,13 +304,27 @@ fn planned(
     variant: &EmittedVariant<'_, '_>,
     read: &dyn Fn(&Out<'_>) -> Topology,
 ) -> PlannedTopology {
-    let mut topology = read(variant.document);
+    let document = variant.document;
+    let (mut topology, written) = match variant.as_written {
+        None => (read(document), None),
+        Some(written) => {
+            let as_written = || Topology::read(written, &|_| false);
+            let (topology, mut written) =
+                beside(as_written, |as_written| (read(document), as_written()));
+            // Only one thread can ask the graph, and both forms have the same relations.
+            for (relation, known) in written.relations.iter_mut().zip(&topology.relations) {
+                relation.hosting = known.hosting;
+            }
+            written.secrets = Arc::clone(&topology.secrets);
+            (topology, Some(written))
+        }
+    };
     for input in &mut topology.inputs {
         if let Some(value) = variant.inputs.get(&*input.name) {
             input.value = Some(Spanned { value: value.clone(), span: input.span });
         }
     }
-    PlannedTopology { topology, written: variant.as_written.map(read) }
+    PlannedTopology { topology, written }
 }
 
 /// A variant in two forms: with the values of its functions, and with functions as they are

@@ -428,6 +428,11 @@ impl SecretScanner<'_> {
         self.within.as_ref().is_some_and(|secrets| secrets.is_match(text))
     }
 
+    /// Whether a text tells a secret that may not be kept.
+    pub(crate) fn is_told(&self, text: &str) -> bool {
+        self.secrets.mode != SecretsMode::Keep && self.is_in(text)
+    }
+
     /// The value with the secrets in it hidden; `None` if it has none.
     pub(crate) fn hidden(&self, value: &Value) -> Option<Value> {
         if self.is_idle() {

@@ -11,6 +11,7 @@ use crate::tosca::v2_0;
 use cuvee_text::files::read_bytes;
 use cuvee_text::source::{FileSystem, SourceMap, is_yaml, normalize};
 use cuvee_text::yaml::{self, Node};
+use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -255,6 +256,10 @@ fn by_path(
     directory: &Path,
     text: &str,
 ) -> Option<String> {
+    // Only TOSCA 2.0 has such imports, and reading a long text takes time.
+    [v2_0::VERSION, "imports"]
+        .iter()
+        .try_for_each(|word| memmem::find(text.as_bytes(), word.as_bytes()).map(|_| ()))?;
     let document = parse(text, None).filter(v2_0::is_of)?;
     let mut changes = Vec::new();
     for import in ImportDefinition::all(document.root()) {
