@@ -324,3 +324,62 @@ fn command_line() {
     cuvee(&format!("{template} --deployment-input port=443")).code(2);
     cuvee(&format!("{template} --evaluate")).code(1);
 }
+
+/// Keys that calls stand in place of are strings, and no two are the same.
+#[test]
+fn computed_keys_are_distinct_strings() {
+    let keyed = |map: &str| {
+        let text = format!(
+            "
+tosca_definitions_version: tosca_2_0
+node_types: {{N: {{properties: {{m: {{type: map, entry_schema: integer}}}}}}}}
+service_template:
+  inputs: {{k: {{type: string, default: k1}}, n: {{type: integer, default: 3}}}}
+  node_templates: {{n: {{type: N, properties: {{m: {map}}}}}}}
+"
+        );
+        Resolver::from_text("keys.yaml", text).evaluate_functions()
+    };
+    assert!(keyed("{{$concat: [k, \"1\"]}: 1, k2: 2}").resolve().is_ok());
+    let found = [
+        ("{{$concat: [k, \"1\"]}: 1, k1: 2}", "the map has the key `k1` twice"),
+        ("{k1: 2, {$get_input: k}: 1}", "the map has the key `k1` twice"),
+        ("{{$get_input: n}: 1}", "`$get_input` gives 3 as key, which is no string"),
+        ("{{$get_property: [SELF, m, a]}: 1}", "the value of a function needs itself"),
+    ];
+    for (map, message) in found {
+        assert_eq!(error(&keyed(map)).0.message, message, "{map}");
+    }
+}
+
+/// Validations may ask for other values of the node that a value is for.
+#[test]
+fn values_fit_others_of_their_node() {
+    let spans = |properties: &str| {
+        let text = format!(
+            "
+tosca_definitions_version: tosca_2_0
+node_types:
+  Span:
+    properties:
+      low: {{type: integer}}
+      high: {{type: integer, default: 5, validation: {{$greater_than: [$value, {{$get_property: [SELF, low]}}]}}}}
+service_template:
+  inputs: {{two: {{type: integer, default: 2}}, nine: {{type: integer, default: 9}}}}
+  node_templates: {{span: {{type: Span, properties: {properties}}}}}
+"
+        );
+        Resolver::from_text("spans.yaml", text).evaluate_functions()
+    };
+    let violated = "violates `{$greater_than: [$value, {$get_property: [SELF, low]}]}`";
+    assert!(spans("{low: {$get_input: two}, high: 3}").resolve().is_ok());
+    assert!(spans("{low: {$get_input: two}}").resolve().is_ok());
+    for (properties, message) in [
+        ("{low: 3, high: {$get_input: two}}", "what is computed does not fit: `2`"),
+        ("{low: {$get_input: nine}, high: 3}", "what is computed does not fit: `3`"),
+        ("{low: {$get_input: nine}}", "the default of `high` does not fit: `5`"),
+    ] {
+        let (found, _) = error(&spans(properties));
+        assert_eq!(found.message, format!("{message} {violated}"), "{properties}");
+    }
+}

@@ -18,11 +18,14 @@ use super::value::{Schema, TextType, UnitSize, is_unsupported};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind};
+use cuvee_text::yaml::{Node, NodeKind, write_flow};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::hash::Hash;
 use std::sync::Arc;
+
+/// The keys of a map, as far as they are known.
+type KnownKeys = Vec<Option<Arc<str>>>;
 
 /// How deep values and the functions in them may refer to each other.
 const DEPTH: usize = 100;
@@ -253,18 +256,18 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         Ok(value)
     }
 
-    /// The value of a call that stands in place of a key, as [`Self::evaluate`].
+    /// The keys of a map in which calls stand in place of keys, where they are known; none if there
+    /// are no calls.
     ///
     /// # Errors
-    /// If the function has an error.
-    pub(crate) fn key(
+    /// If a call has an error or gives no string, and if two keys are the same.
+    pub(crate) fn keys(
         &mut self,
-        key: Node<'_>,
+        map: Node<'_>,
         site: Option<S::Element>,
-    ) -> FunctionResult<Arc<str>> {
-        let Some(called) = v2_0::called_as_key(key) else { return Ok(None) };
+    ) -> Result<KnownKeys, AlreadyReported> {
         let site = site.map(|site| self.representation(site)).transpose()?;
-        self.called_key(key, called, site)
+        self.computed_keys(map, site)
     }
 
     /// The value that is meant by one in which each function that has a value is replaced by it.
@@ -288,8 +291,13 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
                 node.items().map(|item| self.written(item, site)).collect::<Vec<_>>().into()
             }
             NodeKind::Mapping => {
-                let entry = |(key, value): (Node<'_>, Node<'_>)| {
-                    (key.key_text().into(), self.written(value, site))
+                let Ok(keys) = self.keys(node, site) else { return node.to_value() };
+                let mut keys = keys.into_iter();
+                let entry = |(said, value): (Node<'_>, Node<'_>)| {
+                    let computed = keys.next().flatten();
+                    let key = computed.map(|key| v2_0::escaped(&key).map_or(key, Arc::from));
+                    let key = key.unwrap_or_else(|| said.key_text().into());
+                    (key, self.written(value, site))
                 };
                 Value::Map(node.entries().map(entry).collect())
             }
@@ -332,6 +340,25 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         if let Some(known) = self.state.known.get(&cell) {
             return known.clone();
         }
+        let value = self.without_circle(node, site, |evaluator| evaluator.value(node, site));
+        let value = match value {
+            Ok(Some(value)) => {
+                self.pay(value.bytes_up_to(self.state.bytes), node).map(|()| Some(value))
+            }
+            other => other,
+        };
+        self.state.known.insert(cell, value.clone());
+        value
+    }
+
+    /// What `make` gives for a node, unless that needs itself.
+    fn without_circle<T>(
+        &mut self,
+        node: Node<'_>,
+        site: Option<Representation<S::Element>>,
+        make: impl FnOnce(&mut Self) -> Result<T, AlreadyReported>,
+    ) -> Result<T, AlreadyReported> {
+        let cell = (site, node.span());
         if let Some(start) = self.state.way.iter().position(|other| *other == cell) {
             let message = "the value of a function needs itself";
             let error =
@@ -341,16 +368,9 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             return self.stop(error.help("give one of them a value of its own"));
         }
         self.state.way.push(cell);
-        let value = self.value(node, site);
+        let made = make(self);
         self.state.way.pop();
-        let value = match value {
-            Ok(Some(value)) => {
-                self.pay(value.bytes_up_to(self.state.bytes), node).map(|()| Some(value))
-            }
-            other => other,
-        };
-        self.state.known.insert(cell, value.clone());
-        value
+        made
     }
 
     /// A value with all functions in it evaluated.
@@ -396,15 +416,36 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
                 .collect::<Result<Option<Vec<_>>, _>>()?;
             return Ok(items.map(Value::from));
         }
+        let mut keys = self.computed_keys(node, site)?.into_iter();
         let mut entry = |(key, value): (Node<'_>, Node<'_>)| {
-            let key = match v2_0::called_as_key(key) {
-                Some(called) => self.called_key(key, called, site)?,
-                None => Some(v2_0::meant_key(key)),
-            };
+            let key = keys.next().unwrap_or_else(|| Some(v2_0::meant_key(key)));
             Ok(key.zip(self.value(value, site)?))
         };
         let entries = node.entries().map(&mut entry).collect::<Result<Option<Vec<_>>, _>>()?;
         Ok(entries.map(|entries| Value::Map(entries.into())))
+    }
+
+    fn computed_keys(
+        &mut self,
+        map: Node<'_>,
+        site: Option<Representation<S::Element>>,
+    ) -> Result<KnownKeys, AlreadyReported> {
+        let (mut keys, mut taken) = (Vec::new(), FxHashSet::default());
+        if !v2_0::calls_keys(map) {
+            return Ok(keys);
+        }
+        for (key, _) in map.entries() {
+            let known = match v2_0::called_as_key(key) {
+                Some(called) => self.called_key(key, called, site)?,
+                None => Some(v2_0::meant_key(key)),
+            };
+            if known.as_ref().is_some_and(|known| !taken.insert(Arc::clone(known))) {
+                let message = format!("the map has the key `{}` twice", known.unwrap_or_default());
+                return self.wrong_key(key, message);
+            }
+            keys.push(known);
+        }
+        Ok(keys)
     }
 
     /// The key of a map that a call gives.
@@ -414,11 +455,20 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         (name, arguments): (&str, Option<Node<'_>>),
         site: Option<Representation<S::Element>>,
     ) -> FunctionResult<Arc<str>> {
-        let value = self.call_2_0(key, name, arguments, site)?;
-        Ok(value.map(|value| match value {
-            Value::String(text) => text,
-            other => other.to_string().into(),
-        }))
+        let called = |evaluator: &mut Self| evaluator.call_2_0(key, name, arguments, site);
+        match self.without_circle(key, site, called)? {
+            Some(Value::String(text)) => Ok(Some(text)),
+            None => Ok(None),
+            Some(other) => {
+                let given = write_flow(&other);
+                self.wrong_key(key, format!("`${name}` gives {given} as key, which is no string"))
+            }
+        }
+    }
+
+    fn wrong_key<T>(&mut self, key: Node<'_>, message: String) -> Result<T, AlreadyReported> {
+        let error = Diagnostic::error(Code::InvalidFunction, message).at(key.span());
+        self.stop(error.rule(Rule::new(&TOSCA_2_0, "10.1")))
     }
 
     fn call(
@@ -664,6 +714,14 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
                     return self.no_item(step);
                 }
                 item
+            }
+            _ if v2_0::calls_keys(node) => {
+                let keys = self.computed_keys(node, site)?;
+                let is_named = |key: &Option<Arc<str>>| key.as_deref() == Some(&*step.name());
+                match keys.iter().position(is_named) {
+                    None if keys.contains(&None) => return Ok(Some(None)),
+                    found => found.and_then(|at| node.entries().nth(at)).map(|(_, part)| part),
+                }
             }
             _ => {
                 let name = step.name();

@@ -2,7 +2,7 @@
 //! alone.
 
 use super::{called, function_name, meant_key, unescaped};
-use cuvee_text::value::{Number, Value};
+use cuvee_text::value::{Number, ReplacedPart, Value};
 use cuvee_text::yaml::{Node, NodeKind};
 use regex_lite::{Regex, RegexBuilder};
 use std::cmp::Ordering;
@@ -46,6 +46,12 @@ pub(crate) trait FormOfText {
 
     /// The length of a text, where it is not the number of its characters.
     fn length(&self, text: &str) -> Option<usize>;
+
+    /// Whether a number is such a text without quotes.
+    fn is_text(&self, number: &Number) -> bool;
+
+    /// An amount in a unit in which it is an integer, if only integers are allowed and it is none.
+    fn in_whole_units(&self, amount: &Number, unit: &str) -> Option<Value>;
 }
 
 /// The form of texts of whose type nothing is known.
@@ -68,6 +74,14 @@ impl FormOfText for PlainText {
     fn length(&self, _: &str) -> Option<usize> {
         None
     }
+
+    fn is_text(&self, _: &Number) -> bool {
+        false
+    }
+
+    fn in_whole_units(&self, _: &Number, _: &str) -> Option<Value> {
+        None
+    }
 }
 
 impl<F: FormOfText> FormOfText for Option<F> {
@@ -85,6 +99,14 @@ impl<F: FormOfText> FormOfText for Option<F> {
 
     fn length(&self, text: &str) -> Option<usize> {
         self.as_ref()?.length(text)
+    }
+
+    fn is_text(&self, number: &Number) -> bool {
+        self.as_ref().is_some_and(|form| form.is_text(number))
+    }
+
+    fn in_whole_units(&self, amount: &Number, unit: &str) -> Option<Value> {
+        self.as_ref()?.in_whole_units(amount, unit)
     }
 }
 
@@ -147,8 +169,8 @@ pub(crate) static FUNCTIONS: &[BuiltIn] = functions! {
     "token" "[STRING, CHARACTERS, INDEX]" "ssi" 3 to 3, "10.2.3.4" => |all, _| token(all);
     "union" "[LIST, …]" "l" 1 to ANY, "10.2.4.1" => |all, form| sets(all, form, |_, _, _| true);
     "intersection" "[LIST, …]" "l" 1 to ANY, "10.2.4.2" => |all, form| sets(all, form, |value, others, same| others.iter().all(|it| it.iter().any(|one| same(one, value))));
-    "sum" "[NUMBER, …]" "n" 1 to ANY, "10.2.5.1" => |all, form| fold(all, form, |a, b| a.checked_add(b), |a, b| a + b);
-    "difference" "[NUMBER, NUMBER]" "n" 2 to 2, "10.2.5.2" => |all, form| fold(all, form, |a, b| a.checked_sub(b), |a, b| a - b);
+    "sum" "[NUMBER, …]" "n" 1 to ANY, "10.2.5.1" => |all, form| fold(all, form, |a, b| a + b, |a, b| a + b);
+    "difference" "[NUMBER, NUMBER]" "n" 2 to 2, "10.2.5.2" => |all, form| fold(all, form, |a, b| a - b, |a, b| a - b);
     "product" "[NUMBER, …]" "nf" 1 to ANY, "10.2.5.3" => product;
     "quotient" "[NUMBER, NUMBER]" "nf" 2 to 2, "10.2.5.4" => quotient;
     "remainder" "[INTEGER, INTEGER]" "wi" 2 to 2, "10.2.5.5" => remainder;
@@ -192,7 +214,7 @@ impl BuiltIn {
 
     /// Whether its value depends on the form of texts.
     pub(crate) fn asks_form(&self) -> bool {
-        let sections = ["10.2.2.2", "10.2.2.3", "10.2.3.1", "10.2.4", "10.2.5"];
+        let sections = ["10.2.2.2", "10.2.2.3", "10.2.3", "10.2.4", "10.2.5"];
         sections.iter().any(|it| self.section.starts_with(it))
     }
 
@@ -224,7 +246,17 @@ impl BuiltIn {
         if deciding.is_some() && arguments.contains(&deciding) {
             return Ok(deciding);
         }
-        let arguments: Option<Vec<_>> = arguments.into_iter().collect();
+        let as_text = |value: Value| {
+            let text = |part: &Value| match part {
+                Value::Number(number) if form.is_text(number) => {
+                    ReplacedPart::By(part.to_string().into())
+                }
+                _ => ReplacedPart::Within,
+            };
+            value.replaced(&mut { text }).unwrap_or(value)
+        };
+        let arguments = arguments.into_iter().map(|value| value.map(as_text));
+        let arguments: Option<Vec<_>> = arguments.collect();
         arguments.map_or(Ok(None), |arguments| value(&arguments, form))
     }
 }
@@ -370,17 +402,11 @@ fn base_amount<'v>(value: &'v Value, form: &dyn FormOfText) -> Option<(Number, &
 
 /// The order of two values by the form of their texts, where that is of its own.
 fn order_of_form(one: &Value, other: &Value, form: &dyn FormOfText) -> Option<Option<Ordering>> {
-    // A version without quotes is a number.
-    let text = |value: &Value| is_scalar(value).then(|| value.to_string());
-    form.order(&text(one)?, &text(other)?)
+    form.order(one.as_str()?, other.as_str()?)
 }
 
 /// The order of two values; `None` where their types, or the units of their types, decide.
-pub(crate) fn order(
-    one: &Value,
-    other: &Value,
-    form: &dyn FormOfText,
-) -> Result<Option<Ordering>, String> {
+fn order(one: &Value, other: &Value, form: &dyn FormOfText) -> Result<Option<Ordering>, String> {
     if let Some(order) = order_of_form(one, other, form) {
         return Ok(order);
     }
@@ -647,7 +673,11 @@ fn written(amount: Number, unit: &str) -> Value {
 
 fn finite(value: f64, others: &[Number]) -> Result<Number, String> {
     let is_one = value.is_finite() || others.iter().any(|it| !it.as_f64().is_finite());
-    if is_one { Ok(Number::float(value)) } else { Err("the result is too large".into()) }
+    if is_one {
+        Ok(Number::float(value).written_as_integer(false))
+    } else {
+        Err("the result is too large".into())
+    }
 }
 
 /// Amounts, in the base unit where they have several units or where this is asked for.
@@ -668,46 +698,55 @@ fn amounts<'v>(
     Ok(arguments.iter().zip(written).map(in_base).collect())
 }
 
+/// An integer; a number with a fraction is of type float, even if that is zero.
+fn integer(number: &Number) -> Option<i64> {
+    number.as_int().filter(|_| number.is_integer())
+}
+
 fn fold(
     arguments: &[Value],
     form: &dyn FormOfText,
-    exact: fn(i64, i64) -> Option<i64>,
+    exact: fn(i128, i128) -> i128,
     double: fn(f64, f64) -> f64,
 ) -> FunctionOutcome {
     let amounts = amounts(arguments, form, false)?;
-    let Some(((first, unit), others)) = amounts.split_first() else { return Ok(None) };
+    let Some((_, unit)) = amounts.first() else { return Ok(None) };
     // Scalars of several units are known where their type is.
-    if others.iter().any(|(_, other)| other != unit) {
+    if amounts.iter().any(|(_, other)| other != unit) {
         return Ok(None);
     }
-    let mut total = first.clone();
-    for (other, _) in others {
-        total = match (total.as_int(), other.as_int()) {
-            (Some(one), Some(other)) => {
-                Number::int(exact(one, other).ok_or("the result does not fit 64 bits")?)
-            }
-            _ => finite(double(total.as_f64(), other.as_f64()), &[total, other.clone()])?,
-        };
-    }
+    let numbers: Vec<_> = amounts.iter().map(|(it, _)| it.clone()).collect();
+    let total = match numbers.iter().map(integer).collect::<Option<Vec<_>>>() {
+        Some(all) => integral(all.into_iter().map(i128::from).reduce(exact))?,
+        None => {
+            let total = numbers.iter().map(Number::as_f64).reduce(double);
+            finite(total.unwrap_or_default(), &numbers)?
+        }
+    };
     Ok(Some(written(total, unit)))
 }
 
-fn product(arguments: &[Value], _: &dyn FormOfText) -> FunctionOutcome {
+/// An integer of 64 bits. Nothing of more than 128 is computed.
+fn integral(value: Option<i128>) -> Result<Number, String> {
+    let value = value.and_then(|value| i64::try_from(value).ok());
+    value.map(Number::int).ok_or_else(|| "the result does not fit 64 bits".to_owned())
+}
+
+fn product(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let amounts = amounts(arguments, &PlainText, false)?;
     let Some(((_, unit), others)) = amounts.split_first() else { return Ok(None) };
     if others.iter().any(|(_, other)| !other.is_empty()) {
         return Err("only the first factor may have a unit".into());
     }
+    if !unit.is_empty() && others.len() > 1 {
+        return Err("a scalar has one factor".into());
+    }
     let numbers: Vec<_> = amounts.iter().map(|(it, _)| it.clone()).collect();
-    let exact = numbers.iter().map(Number::as_int).collect::<Option<Vec<_>>>();
-    let total = match exact {
-        Some(integers) => {
-            let total = integers.into_iter().try_fold(1_i64, i64::checked_mul);
-            Number::int(total.ok_or("the result does not fit 64 bits")?)
-        }
+    let total = match numbers.iter().map(integer).collect::<Option<Vec<_>>>() {
+        Some(all) => integral(all.into_iter().map(i128::from).try_fold(1, i128::checked_mul))?,
         None => finite(numbers.iter().map(Number::as_f64).product(), &numbers)?,
     };
-    Ok(Some(written(total, unit)))
+    Ok(Some(form.in_whole_units(&total, unit).unwrap_or_else(|| written(total, unit))))
 }
 
 /// The dividend with its unit, and the divisor.
@@ -720,20 +759,20 @@ fn division<'v>(
     }
 }
 
-fn quotient(arguments: &[Value], _: &dyn FormOfText) -> FunctionOutcome {
+fn quotient(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let amounts = amounts(arguments, &PlainText, false)?;
     let (one, unit, other) = division(&amounts)?;
     if other.as_f64() == 0.0 {
         return Err("cannot divide by zero".into());
     }
     let value = finite(one.as_f64() / other.as_f64(), &[one.clone(), other.clone()])?;
-    Ok(Some(written(value, unit)))
+    Ok(Some(form.in_whole_units(&value, unit).unwrap_or_else(|| written(value, unit))))
 }
 
 fn remainder(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let amounts = amounts(arguments, form, true)?;
     let (one, unit, other) = division(&amounts)?;
-    let (Some(one), Some(other)) = (one.as_int(), other.as_int()) else {
+    let (Some(one), Some(other)) = (integer(one), integer(other)) else {
         return Err("expected integers".into());
     };
     match one.checked_rem(other) {

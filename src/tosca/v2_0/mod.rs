@@ -213,7 +213,13 @@ pub(crate) fn listed(arguments: Option<Node<'_>>) -> Vec<Node<'_>> {
 
 /// Whether functions are called in a value of TOSCA 2.0.
 pub(crate) fn calls(value: Node<'_>) -> bool {
-    is_of(value.document()) && (called(value).is_some() || value.parts().any(calls))
+    let is_called = || called(value).is_some() || calls_keys(value) || value.parts().any(calls);
+    is_of(value.document()) && is_called()
+}
+
+/// Whether calls stand in place of keys of a map.
+pub(crate) fn calls_keys(map: Node<'_>) -> bool {
+    map.entries().any(|(key, _)| called_as_key(key).is_some())
 }
 
 /// The value that a node means if it is data, in which nothing is called.

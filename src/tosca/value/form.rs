@@ -5,7 +5,7 @@ use super::check::{TypedSchema, ValueChecker};
 use super::timestamp::rfc_3339;
 use super::unit::units;
 use super::validation::{UnitSize, amount};
-use super::version::Version;
+use super::version::{Version, is_version};
 use super::{DataTypes, Primitive, Schema};
 use crate::tosca::v2_0::function::FormOfText;
 use cuvee_text::value::{Number, Value};
@@ -17,8 +17,8 @@ pub(crate) enum TextType {
     Version,
     Timestamp,
     Bytes,
-    /// Scalars with these units.
-    Scalar(Vec<UnitSize>),
+    /// Scalars with these units, and whether their numbers are integers.
+    Scalar(Vec<UnitSize>, bool),
 }
 
 /// How deep lists and maps may contain each other.
@@ -47,11 +47,15 @@ impl TextType {
             Primitive::Version => Some(Self::Version),
             Primitive::Timestamp => Some(Self::Timestamp),
             Primitive::Bytes => Some(Self::Bytes),
-            Primitive::Scalar => Some(Self::Scalar(kind.data_type?.units.to_vec())),
+            Primitive::Scalar => {
+                let data_type = kind.data_type?;
+                let are_integers = data_type.numbers.are_integers;
+                Some(Self::Scalar(data_type.units.to_vec(), are_integers))
+            }
             Primitive::ScalarUnit(dimension) => {
                 let units = units(dimension).iter();
                 let units = units.map(|(unit, size)| ((*unit).to_owned(), Some(size.to_string())));
-                Some(Self::Scalar(units.collect()))
+                Some(Self::Scalar(units.collect(), false))
             }
             _ => None,
         }
@@ -88,17 +92,17 @@ impl FormOfText for TextType {
                 Some(one.compare_in_branch(&other))
             }
             Self::Timestamp => Some(Some(rfc_3339(one)?.cmp(&rfc_3339(other)?))),
-            Self::Bytes | Self::Scalar(_) => None,
+            Self::Bytes | Self::Scalar(..) => None,
         }
     }
 
     fn base_amount(&self, text: &str) -> Option<Number> {
-        let Self::Scalar(units) = self else { return None };
+        let Self::Scalar(units, _) = self else { return None };
         Some(amount(text, units)?.number())
     }
 
     fn base_unit(&self) -> Option<&str> {
-        let Self::Scalar(units) = self else { return None };
+        let Self::Scalar(units, _) = self else { return None };
         let base = units.iter().find(|(_, size)| size.as_deref() == Some("1"));
         base.map(|(unit, _)| &**unit)
     }
@@ -107,5 +111,19 @@ impl FormOfText for TextType {
     fn length(&self, text: &str) -> Option<usize> {
         let digits = || text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
         (*self == Self::Bytes).then(|| digits().count() * 3 / 4)
+    }
+
+    /// A version without quotes is a number.
+    fn is_text(&self, number: &Number) -> bool {
+        *self == Self::Version && is_version(&number.to_string())
+    }
+
+    fn in_whole_units(&self, number: &Number, unit: &str) -> Option<Value> {
+        let Self::Scalar(units, true) = self else { return None };
+        if number.as_int().is_some() {
+            return None;
+        }
+        let whole = amount(&format!("{number} {unit}"), units)?.number().as_int()?;
+        Some(format!("{whole} {}", self.base_unit()?).into())
     }
 }

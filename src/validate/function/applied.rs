@@ -7,14 +7,13 @@ use super::kind::{Fit, KnownValue, ValueType};
 use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::v2_0::function::{
-    BuiltIn, PlainText, amount_and_unit, constant, order, regular_expression,
+    BuiltIn, PlainText, amount_and_unit, constant, regular_expression,
 };
 use crate::tosca::v2_0::{called, listed};
-use crate::tosca::value::{Primitive, Schema, ValueKinds, is_unsupported};
+use crate::tosca::value::{Primitive, Schema, TextType, ValueKinds, is_unsupported};
 use crate::variability::graph::ElementId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
-use std::cmp::Ordering;
 
 /// An expression, and who answers the calls in it that ask for something.
 #[derive(Clone, Copy)]
@@ -141,8 +140,16 @@ impl Checker<'_, '_> {
     fn takes_range(&self, when: &[ElementId], call: &AppliedCall<'_, '_>, function: &BuiltIn) {
         let ("in_range", [_, range]) = (call.name, call.arguments) else { return };
         let bounds: Vec<Value> = range.items().map(Node::to_value).collect();
+        let is_version = |(known, _): (&KnownValue, _)| match known {
+            KnownValue::Typed(kind) => self.base(kind) == Some(Primitive::Version),
+            _ => false,
+        };
+        let of_value = call.given.first().is_some_and(|given| certain(given).any(is_version));
+        let form = of_value.then_some(TextType::Version);
         if let [low @ Value::Number(_), high @ Value::Number(_)] = &bounds[..]
-            && order(low, high, &PlainText) == Ok(Some(Ordering::Greater))
+            && let Some(greater) = BuiltIn::named("greater_than")
+            && greater.applied(vec![Some(low.clone()), Some(high.clone())], &form)
+                == Ok(Some(true.into()))
         {
             let message = format!("no value is in a range from `{low}` to `{high}`");
             let warning = Diagnostic::warning(Code::InvalidFunction, message).at(range.span());
@@ -233,12 +240,15 @@ impl Checker<'_, '_> {
         let is = |letter| {
             !all.is_empty() && all.iter().all(|(known, _)| self.kinds(known).is_only(letter))
         };
+        let is_number = |kinds: ValueKinds| kinds.is_only(b'i') || kinds.is_only(b'f');
+        let are_numbers =
+            !all.is_empty() && all.iter().all(|(known, _)| is_number(self.kinds(known)));
         let is_scalar = first.as_ref().is_some_and(|first| self.kinds(first).is_scalar());
         let known = match call.name {
             "sum" | "difference" | "product" | "quotient" | "remainder" if is_scalar => first,
             "quotient" if is(b'f') => of(Primitive::Float),
             "sum" | "difference" | "product" | "remainder" if is(b'i') => of(Primitive::Integer),
-            "sum" | "difference" | "product" if is(b'f') => of(Primitive::Float),
+            "sum" | "difference" | "product" if are_numbers => of(Primitive::Float),
             "concat" if is(b's') => of(Primitive::String),
             "concat" | "union" | "intersection" if is(b'l') && all.len() == 1 => first,
             "concat" if is(b'l') => of(Primitive::List),

@@ -322,10 +322,18 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
                 Out::Seq { items: node.items().map(item).collect(), like: Some(node) }
             }
             NodeKind::Mapping => {
+                let mut keys = self.functions.as_mut()?.keys(node, site).ok()?.into_iter();
                 let entry = |(name, value)| {
-                    let called = self.called_key(name);
+                    let called =
+                        keys.next().flatten().filter(|_| v2_0::called_as_key(name).is_some());
                     is_changed |= called.is_some();
-                    let name = called.unwrap_or_else(|| key(name));
+                    let name = called.map_or_else(
+                        || key(name),
+                        |text| {
+                            let text = v2_0::escaped(&text).unwrap_or_else(|| text.to_string());
+                            OutKey::Renamed(name, text.into())
+                        },
+                    );
                     (name, self.evaluated_part(value, &mut is_changed))
                 };
                 map(node.entries().map(entry).collect(), node)
@@ -338,14 +346,6 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         let evaluated = self.evaluated(part);
         *is_changed |= evaluated.is_some();
         evaluated.unwrap_or_else(|| self.kept(part))
-    }
-
-    /// The value of a call that stands in place of a key, if it has one.
-    fn called_key(&mut self, name: Node<'a>) -> Option<OutKey<'a>> {
-        let site = self.site.element()?;
-        let text = self.functions.as_mut()?.key(name, site).ok()??;
-        let text = v2_0::escaped(&text).unwrap_or_else(|| text.to_string());
-        Some(OutKey::Renamed(name, text.into()))
     }
 
     fn named(&self, node: Node<'a>) -> Out<'a> {
