@@ -282,11 +282,14 @@ impl Grammar<'_> {
                 list.items().filter_map(|item| self.activity(item)).collect()
             }
             Some(only) if only.kind() == NodeKind::Mapping => {
-                self.deprecated(
-                    only,
-                    format!("a single activity is deprecated: write `{keyname}` as a list"),
-                    ACTIVITY.section,
-                );
+                // In TOSCA 2.0 it is an error, which the grammar tells.
+                if !v2_0::is_of(only.document()) {
+                    self.deprecated(
+                        only,
+                        format!("a single activity is deprecated: write `{keyname}` as a list"),
+                        ACTIVITY.section,
+                    );
+                }
                 self.activity(only).into_iter().collect()
             }
             Some(other) => {

@@ -2,8 +2,9 @@
 
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
+use super::function::PathStop;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
-use crate::tosca::value::check_value;
+use crate::tosca::value::check_argument;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
 use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId, v2_0};
 use crate::variability::graph::ElementId;
@@ -125,6 +126,21 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             };
             self.activity_input(*input, definition, when);
+            if v2_0::is_of(input.value.document()) {
+                self.paths(PathStop::Unknown, input.value);
+            }
+        }
+        let is_missing = |definition: &&PropertyDefinition<'_>| {
+            let is_given = |input: &Named<'_>| input.name == definition.named.name;
+            definition.needs_value() && !activity.inputs.iter().any(is_given)
+        };
+        for definition in workflow.inputs.iter().filter(is_missing) {
+            let (workflow, input) = (workflow.named.name, definition.named.name);
+            let message = format!("the workflow `{workflow}` needs a value of its input `{input}`");
+            let error = Diagnostic::error(Code::MissingProperty, message).at(activity.name.span());
+            let error = error.section(activity.kind.section());
+            let error = error.label(definition.named.key.span(), "the input is defined here");
+            self.report_when(when, &[], error.help("give it under `inputs` of the activity"));
         }
     }
 
@@ -134,12 +150,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         definition: &PropertyDefinition<'_>,
         when: &[ElementId],
     ) {
-        if let Some(schema) = definition.expected() {
-            self.report_values(when, check_value(input.value, schema, &self.schemas));
-        }
+        self.report_values(when, check_argument(input.value, definition, &self.schemas));
     }
 
     fn call_operation(&self, activity: &Activity<'a>, subject: &Subject<'c, 'a>) {
+        let of_2_0 = activity.inputs.iter().filter(|input| v2_0::is_of(input.value.document()));
+        of_2_0.for_each(|input| self.paths(self.reached(subject), input.value));
         let text = activity.name.text().unwrap_or_default();
         let operation = match text.rsplit_once('.') {
             Some((interface, name)) => CalledOperation { interface: Some(interface), name },

@@ -199,7 +199,8 @@ impl Checking<'_, '_> {
         {
             self.wrong(description, "`description`", "a string", REPOSITORY.section);
         }
-        if let Some(credential) = definition.get("credential") {
+        let credential = definition.get("credential").filter(|it| !v2_0::is_of(it.document()));
+        if let Some(credential) = credential {
             let schema = Schema::of(CREDENTIAL);
             let found = check_value(credential, &schema, self.schemas);
             self.diagnostics

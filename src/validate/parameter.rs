@@ -4,7 +4,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::v2_0;
-use crate::tosca::value::{Schema, check_definition, check_value};
+use crate::tosca::value::{Schema, check_definition, check_value, defines_parameter};
 use crate::variability::graph::ElementId;
 use crate::variability::template::{Parameter, shape};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -16,8 +16,10 @@ impl<'a> Checker<'_, 'a> {
             self.parameter(input.id, input.parameter);
             let body = input.parameter.declared.value;
             let fixed = body.entries().find(|(key, _)| key.text() == Some("value"));
-            let is_short =
-                v2_0::is_of(body.document()) && !body.is_null() && !shape::PARAMETER.is_meant(body);
+            // A list is a mapping (TOSCA 2.0, section 9.7).
+            let is_list = body.kind() == NodeKind::Sequence;
+            let is_value = !body.is_null() && !is_list && !defines_parameter(body);
+            let is_short = v2_0::is_of(body.document()) && is_value;
             if let Some(key) = fixed.map(|(key, _)| key).or(is_short.then_some(body)) {
                 let message = format!(
                     "{} has a fixed `value`, so nobody can choose its value",
@@ -52,7 +54,7 @@ impl<'a> Checker<'_, 'a> {
     fn parameter(&self, id: ElementId, parameter: &Parameter<'a>) {
         let body = parameter.declared.value;
         // A body that is not a definition is the parameter's value in the single-line grammar.
-        if !shape::PARAMETER.is_meant(body) {
+        if !defines_parameter(body) {
             return self.untyped_call(id, body);
         }
         self.keynames(&[id], body, shape::PARAMETER);

@@ -2,13 +2,12 @@
 
 use super::assignment::Typed;
 use super::checker::Checker;
-use super::function::taken;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::TypeId;
 use crate::tosca::v2_0::function::{FormedValue, PlainText, constant};
 use crate::tosca::value::{
     PropertyDefinition, PropertyRule, RuleDemand, TextType, check_assignment,
-    check_assignment_asking,
+    check_assignment_asking, check_taken,
 };
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeId};
@@ -83,6 +82,21 @@ impl<'c> Checker<'c, '_> {
                 &assigned,
                 error.label(definition.named.key.span(), "the property is defined here"),
             );
+        }
+        for definition in schema.properties.iter().copied() {
+            if given.contains(&definition.named.name) {
+                continue;
+            }
+            let also = RefCell::new(Vec::new());
+            let ask = |function: &str, path: Option<Node<'_>>| {
+                self.known((of.id, of.kind), function, path?, &also)
+            };
+            let at = self.graph.element(of.id).span;
+            let found = check_taken(definition, at, &self.schemas, &ask).diagnostics;
+            let when = [of.when, &also.take()].concat();
+            for error in found {
+                self.report_when(&when, &assigned(&[definition.named.name]), error);
+            }
         }
         for rule in &schema.rules {
             if let RuleDemand::OneOf(names) = rule.demand
@@ -185,7 +199,7 @@ impl<'c> Checker<'c, '_> {
                 let part = types.capabilities.get(*capability)?.definition.properties.get(*name)?;
                 let node = self.graph.node(NodeId(element.slot));
                 let assigned = self.assigned_to_capability(node, capability, name).ok()?;
-                (assigned.or_else(|| taken(&part.definition))?, vec![owner], part)
+                (assigned.or_else(|| part.definition.taken())?, vec![owner], part)
             }
             (ElementKind::Relation, []) => {
                 let relation = &self.graph.relations[element.slot as usize];

@@ -71,7 +71,12 @@ pub(super) fn judged(document: Result<&Document, Diagnostic>) -> Result<&Documen
     // Nearly no document has such a key, so that the walk is usually skipped.
     let wrong =
         if document.has_collection_keys() { wrong(document.root(), Keys::Keynames) } else { None };
-    wrong.map_or(Ok(document), Err)
+    wrong.map_or(Ok(document), |mut error| {
+        if v2_0::is_of(document) {
+            v2_0::tell(&mut error);
+        }
+        Err(error)
+    })
 }
 
 fn wrong(node: Node<'_>, keys: Keys) -> Option<Diagnostic> {

@@ -443,12 +443,13 @@ impl Grammar<'_> {
             .iter()
             .map(|operation| (operation.named.name, operation.named.key))
             .collect();
-        // TOSCA 2.0 reserves no name: operations stand below `operations`.
+        // TOSCA 2.0 reserves no name: operations and notifications stand below keys of their own.
         let reserved = names.get("inputs").filter(|key| !v2_0::is_of(key.document()));
         if let Some(inputs) = reserved {
             self.invalid(*inputs, "`inputs` cannot be the name of an operation", "3.7.5.4");
         }
-        for Named { name, key, .. } in notifications.iter().map(|notification| notification.named) {
+        let notifications = notifications.iter().map(|notification| notification.named);
+        for Named { name, key, .. } in notifications.filter(|it| !v2_0::is_of(it.key.document())) {
             if let Some(operation) = names.get(name) {
                 let error = Diagnostic::error(
                     Code::Duplicate,

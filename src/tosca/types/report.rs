@@ -8,6 +8,7 @@ use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, TypeRef};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::tosca::family::Family;
+use crate::tosca::v2_0;
 use crate::tosca::value::{Clause, PropertyDefinition, Schema};
 use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
@@ -351,7 +352,11 @@ impl<'a> Reporting<'_, 'a> {
         CapabilityReport {
             name: part.named.name.to_owned(),
             kind: text(capability.kind),
-            occurrences: occurrences(capability.occurrences, "[1, UNBOUNDED]"),
+            occurrences: match v2_0::is_of(part.named.key.document()) {
+                // There, capabilities have no bounds.
+                true => String::new(),
+                false => occurrences(capability.occurrences, "[1, UNBOUNDED]"),
+            },
             valid_source_types: texts(capability.valid_source_types.as_deref()),
             properties: self.all(&capability.properties, Self::property),
             attributes: self.all(&capability.attributes, Self::property),
@@ -366,7 +371,10 @@ impl<'a> Reporting<'_, 'a> {
             capability: text(requirement.capability),
             node: text(requirement.node),
             relationship: text(requirement.relationship),
-            occurrences: occurrences(requirement.occurrences, "[1, 1]"),
+            occurrences: match v2_0::is_of(part.named.key.document()) {
+                true => occurrences(requirement.occurrences, "[0, UNBOUNDED]"),
+                false => occurrences(requirement.occurrences, "[1, 1]"),
+            },
             from: self.origin(part),
         }
     }

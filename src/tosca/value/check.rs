@@ -17,10 +17,14 @@ use crate::tosca::v2_0::{self, called, called_as_key};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::LazyLock;
 
 /// Answers a function of TOSCA 2.0 that asks for another value.
 pub(crate) type ValueQuery<'q> =
     &'q dyn Fn(&str, Option<Node<'_>>) -> Option<FormedValue<TextType>>;
+
+/// What keys are where no `key_schema` says more.
+static STRING: LazyLock<Schema<'static>> = LazyLock::new(|| Schema::of("string"));
 
 /// Checks values and collects the findings.
 pub(super) struct ValueChecker<'t, 'a> {
@@ -368,8 +372,8 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
     /// Checks a key of a map, which is a string unless the `key_schema` allows others. If the key
     /// is only the text of a list or a map, the parts of that cannot be checked.
     fn key(&mut self, key: Datum<'t>, kind: &TypedSchema<'t>) {
-        if let Some((name, _)) = key.node().and_then(called_as_key) {
-            return self.undecided(key, UndecidedReason::Function(name), None);
+        if key.node().is_some_and(|key| called_as_key(key).is_some()) {
+            return self.value(key, kind.key_schema().unwrap_or(&STRING));
         }
         let Some(schema) = kind.key_schema() else {
             let is_other = |node: Node<'_>| v2_0::is_of(node.document()) && node.as_str().is_none();
@@ -476,6 +480,26 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             let error =
                 Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");
             self.report(error.label(definition.named.key.span(), "the property is defined here"));
+        }
+        let is_taken = |it: &&PropertyDefinition<'_>| !assigned.contains(it.named.name);
+        definitions.iter().copied().filter(is_taken).for_each(|it| self.taken(it, at));
+    }
+
+    /// Checks the value that an owner at a place has by the definition of a property, if whether it
+    /// fits depends on the owner.
+    pub(super) fn taken(&mut self, definition: &'t PropertyDefinition<'t>, at: Option<Span>) {
+        let taken = definition.taken().filter(|_| self.ask.is_some() && definition.schema.asks());
+        let Some(value) = taken else { return };
+        let mut checker = ValueChecker { ask: self.ask, ..ValueChecker::new(self.types) };
+        checker.discreetly(definition.is_sensitive(), |checker| {
+            checker.value(value.into(), &definition.schema);
+        });
+        let wrong = checker.findings.diagnostics.into_iter();
+        for found in wrong.filter(|found| found.severity == Severity::Error) {
+            let name = definition.named.name;
+            let message = format!("the default of `{name}` does not fit: {}", found.message);
+            let error = found.with_message(message).at(at);
+            self.report(error.label(value.span(), "the default is here"));
         }
     }
 

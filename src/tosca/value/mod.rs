@@ -63,6 +63,7 @@ pub(crate) use validation::{UnitSize, in_base_unit, said_clauses};
 pub(crate) use version::{Version, is_version};
 
 use crate::diagnostic::{Cite, Code, Diagnostic};
+use crate::tosca::v2_0;
 pub(crate) use check::{PropertyOwner, concealed};
 use check::{ValueChecker, ValueQuery};
 use cuvee_text::source::Span;
@@ -210,10 +211,21 @@ pub(crate) fn check_given<'t, 'a>(
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     no_functions(value, what, &mut found);
-    if let Some(schema) = definition.expected() {
-        found.extend(check_value(value, schema, types).diagnostics);
-    }
+    found.extend(check_argument(value, definition, types).diagnostics);
     found
+}
+
+/// Checks a value that a caller gives to a parameter. Callers do not replace fixed values of TOSCA
+/// 2.0 (section 9.8), while 1.3 has operations whose `value` is what they get unless told otherwise.
+pub(crate) fn check_argument<'t, 'a>(
+    value: Node<'t>,
+    definition: &'t PropertyDefinition<'t>,
+    types: &'t dyn DataTypes<'a>,
+) -> Findings<'t> {
+    if definition.value.is_some_and(|fixed| v2_0::is_of(fixed.document())) {
+        return check_assignment(value, definition, types);
+    }
+    definition.expected().map(|schema| check_value(value, schema, types)).unwrap_or_default()
 }
 
 fn no_functions(value: Node<'_>, what: &str, found: &mut Vec<Diagnostic>) {
@@ -234,6 +246,31 @@ pub fn check_assignment<'t, 'a>(
 ) -> Findings<'t> {
     let mut checker = ValueChecker::new(types);
     checker.assignment(value.into(), definition);
+    checker.findings
+}
+
+/// As [`check_value`], with somebody who knows what validations ask for.
+pub(crate) fn check_value_asking<'t, 'a>(
+    value: impl Into<Datum<'t>>,
+    schema: &'t Schema<'t>,
+    types: &'t dyn DataTypes<'a>,
+    ask: ValueQuery<'t>,
+) -> Findings<'t> {
+    let mut checker = ValueChecker { ask: Some(ask), ..ValueChecker::new(types) };
+    checker.value(value.into(), schema);
+    checker.findings
+}
+
+/// Checks the value that an owner has by the definition of a property, if whether it fits depends on
+/// the owner, which `ask` knows. Findings are reported at `at`.
+pub(crate) fn check_taken<'t, 'a>(
+    definition: &'t PropertyDefinition<'t>,
+    at: Span,
+    types: &'t dyn DataTypes<'a>,
+    ask: ValueQuery<'t>,
+) -> Findings<'t> {
+    let mut checker = ValueChecker { ask: Some(ask), ..ValueChecker::new(types) };
+    checker.taken(definition, Some(at));
     checker.findings
 }
 

@@ -191,7 +191,7 @@ impl Primitive {
             Self::String if datum.as_str().is_none() => {
                 Some(format!("write it in quotes: `\"{text}\"`"))
             }
-            Self::Integer | Self::Float | Self::Boolean
+            Self::Integer | Self::Float | Self::Boolean | Self::Null
                 if datum.as_str().is_some() && Literal::read(Datum::Key(&text), self).is_some() =>
             {
                 Some(format!("write it without quotes: `{text}`"))

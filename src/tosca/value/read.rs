@@ -39,10 +39,10 @@ pub(crate) fn defines_parameter(node: Node<'_>) -> bool {
     is_definition(node, &Vocabulary::from(&PARAMETER))
 }
 
-/// Whether a map has keynames of a definition, one of which only TOSCA 2.0 has.
+/// Whether a map has keynames of a definition, some of which only TOSCA 2.0 has.
 fn is_definition(node: Node<'_>, known: &Vocabulary) -> bool {
-    let validates = v2_0::is_of(node.document()) && node.get("validation").is_some();
-    validates || known.is_meant(node)
+    let has_one = || ["validation", "mapping"].iter().any(|keyname| node.get(keyname).is_some());
+    v2_0::is_of(node.document()) && has_one() || known.is_meant(node)
 }
 
 impl Grammar<'_> {

@@ -7,6 +7,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::v2_0;
+use crate::tosca::v2_0::function::BuiltIn;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
 
@@ -51,17 +52,26 @@ impl<'a> Schema<'a> {
         self.kind.map(|kind| kind.document().file())
     }
 
-    /// The primitive type that the schema names, if it names one.
+    /// The primitive type that the schema names, if it names one. Where no file names it, the
+    /// version is not known.
     pub(crate) fn primitive(&self) -> Option<Primitive> {
         match self.kind {
             Some(kind) if v2_0::is_of(kind.document()) => Primitive::of_2_0(self.type_name),
-            _ => Primitive::from_name(self.type_name),
+            Some(_) => Primitive::from_name(self.type_name),
+            None => Primitive::of_any_version(self.type_name),
         }
     }
 
     /// Whether a type is declared.
     pub fn is_typed(&self) -> bool {
         !self.type_name.is_empty()
+    }
+
+    /// Whether validations ask for other values than the one that they are about, so that whether a
+    /// value fits is not known where it is defined.
+    pub(crate) fn asks(&self) -> bool {
+        let parts = self.key_schema.iter().chain(&self.entry_schema);
+        self.validations.iter().any(|it| asks(*it)) || parts.into_iter().any(|part| part.asks())
     }
 
     /// Reads a schema definition: a map, or the name of a type alone.
@@ -129,10 +139,22 @@ impl<'a> PropertyDefinition<'a> {
         self.is_required() && self.default.is_none() && self.value.is_none()
     }
 
+    /// The value that an element has of which nothing is assigned. The default of a property that is
+    /// not required does not count (TOSCA 2.0, section 9.8).
+    pub(crate) fn taken(&self) -> Option<Node<'a>> {
+        self.value.or(self.default.filter(|_| self.is_required()))
+    }
+
     /// Whether a value is required. The default is true (section 3.6.10.5).
     pub fn is_required(&self) -> bool {
         self.required.and_then(boolean).unwrap_or(true)
     }
+}
+
+fn asks(clause: Node<'_>) -> bool {
+    let function = v2_0::called(clause).map(|(name, _)| name).filter(|name| *name != "value");
+    let asked = function.and_then(BuiltIn::named).filter(|function| function.value.is_none());
+    asked.is_some() || clause.parts().any(asks)
 }
 
 /// The boolean value of a keyname. Plain words such as `yes` are accepted as in YAML 1.1, because

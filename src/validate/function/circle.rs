@@ -2,7 +2,6 @@
 //! lists lack, along paths that are constant.
 
 use super::super::checker::Checker;
-use super::definition::taken;
 use super::path::{PathStop, ReachedNode, path_call};
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::topology::cycle::shortest_cycles;
@@ -52,7 +51,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let own = node.properties.iter().map(|&property| self.graph.element(property).name);
             let kind = self.only_type(node.id).map(|kind| &self.types.effective(kind).properties);
             let is_computed = |part: &&Arc<Part<'_, PropertyDefinition<'_>>>| {
-                taken(&part.definition).is_some_and(v2_0::calls)
+                part.definition.taken().is_some_and(v2_0::calls)
             };
             let defined = kind.into_iter().flat_map(|all| all.values()).filter(is_computed);
             for name in own.chain(defined.map(|part| part.named.name)) {
@@ -123,7 +122,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some((property, value)) => (value, vec![node.id, property]),
             None => {
                 let properties = &self.types.effective(self.only_type(node.id)?).properties;
-                (taken(&properties.get(name)?.definition)?, vec![node.id])
+                (properties.get(name)?.definition.taken()?, vec![node.id])
             }
         };
         v2_0::is_of(value.document()).then_some(CircleValue { node: id, value, when })

@@ -304,7 +304,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         properties: &Parts<'c, PropertyDefinition<'c>>,
     ) {
         for definition in definitions(properties) {
-            let Some(value) = taken(definition).filter(|value| v2_0::calls(*value)) else {
+            let Some(value) = definition.taken().filter(|value| v2_0::calls(*value)) else {
                 continue;
             };
             let ask = |node| {
@@ -342,9 +342,3 @@ const WORDS: [&str; 4] = ["SELF", "SOURCE", "TARGET", "HOST"];
 
 /// The words for steps of a path.
 const STEPS: [&str; 4] = ["RELATIONSHIP", "CAPABILITY", "SOURCE", "TARGET"];
-
-/// The value that a template takes from the definition of a property. Nobody takes the default of
-/// one that is not required (section 9.8).
-pub(in crate::validate) fn taken<'d>(definition: &PropertyDefinition<'d>) -> Option<Node<'d>> {
-    definition.value.or(definition.default.filter(|_| definition.is_required()))
-}

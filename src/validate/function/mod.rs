@@ -26,7 +26,6 @@ use crate::variability::template::PropertyValue;
 use applied::JudgedExpression;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
-pub(super) use definition::taken;
 use kind::{Fit, KnownValue, ValueType};
 pub(super) use path::{PathStop, ReachedNode, ReachedRelationship};
 use rustc_hash::FxHashMap;
@@ -217,7 +216,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         if is_call && Call::read(value).is_some() {
             self.call(site, value);
         } else {
-            value.parts().for_each(|part| self.search(site, part));
+            let keys = value.entries().map(|(key, _)| key);
+            let called = keys.filter(|key| v2_0::called_as_key(*key).is_some());
+            called.chain(value.parts()).for_each(|part| self.search(site, part));
         }
     }
 

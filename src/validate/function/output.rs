@@ -75,22 +75,42 @@ impl<'c> Checker<'c, '_> {
         kind: Option<ValueType>,
     ) {
         let path = v2_0::output_mapping(output.value);
-        let Some(kind) = kind.filter(|_| v2_0::is_of(path.document())) else { return };
-        let given = KnownValue::Typed(kind);
-        for ConditionalValue { when: also, outcome } in self.attribute_at(own, path) {
-            // A path that leads nowhere is reported elsewhere.
-            let Ok(KnownValue::Typed(attribute)) = outcome else { continue };
-            if self.fit(&given, &attribute) == Fit::No {
-                let (name, given) = (output.name, self.shown(&given));
-                let attribute = self.described(&attribute);
-                let message =
-                    format!("the {noun} `{name}` is {given}, and its attribute is {attribute}");
-                let error = Diagnostic::error(Code::InvalidValue, message).at(path.span());
-                let help = "map it to an attribute of its type, or change one of the types";
-                let error = error.rule(Rule::new(&TOSCA_2_0, "9.9")).help(help);
-                self.report_when(&[when, &also].concat(), &[], error);
+        if !v2_0::is_of(path.document()) {
+            return;
+        }
+        let given = kind.map(KnownValue::Typed);
+        let steps: Vec<_> = path.items().collect();
+        for ConditionalValue { when: also, outcome } in self.attribute_at(own, path, &steps) {
+            let when = [when, &also].concat();
+            match (&given, outcome) {
+                (_, Err(error)) if self.leads_on(own, path, &steps) => {
+                    self.report_when(&when, &[], error);
+                }
+                (Some(given), Ok(KnownValue::Typed(attribute)))
+                    if self.fit(given, &attribute) == Fit::No =>
+                {
+                    let (name, given) = (output.name, self.shown(given));
+                    let attribute = self.described(&attribute);
+                    let message =
+                        format!("the {noun} `{name}` is {given}, and its attribute is {attribute}");
+                    let error = Diagnostic::error(Code::InvalidValue, message).at(path.span());
+                    let help = "map it to an attribute of its type, or change one of the types";
+                    let error = error.rule(Rule::new(&TOSCA_2_0, "9.9")).help(help);
+                    self.report_when(&when, &[], error);
+                }
+                _ => {}
             }
         }
+    }
+
+    /// Whether the beginning of a path leads to an attribute. A path whose beginning does not is
+    /// reported elsewhere.
+    fn leads_on<'n>(&self, own: PathStop<'c>, path: Node<'n>, steps: &[Node<'n>]) -> bool {
+        let leads = |end: usize| {
+            let beginning = steps.get(..end).unwrap_or_default();
+            self.attribute_at(own, path, beginning).iter().any(|it| it.outcome.is_ok())
+        };
+        (2..steps.len()).any(leads)
     }
 
     /// The type of an output, as its own definition says or one that it refines.
@@ -107,16 +127,20 @@ impl<'c> Checker<'c, '_> {
         self.declared_type(&Schema::read(own, &mut Diagnostics::default()))
     }
 
-    /// The attribute that a path leads to.
-    fn attribute_at<'n>(&self, own: PathStop<'c>, path: Node<'n>) -> Vec<ConditionalValue> {
-        let steps: Vec<_> = path.items().collect();
+    /// The attribute that the steps of a path lead to.
+    fn attribute_at<'n>(
+        &self,
+        own: PathStop<'c>,
+        path: Node<'n>,
+        steps: &[Node<'n>],
+    ) -> Vec<ConditionalValue> {
         let Some(at) = steps.first().copied() else { return Vec::new() };
         let Some(text) = at.as_str() else { return Vec::new() };
         let entity = Name { text, at };
         let arguments = Arguments::Path(entity, Vec::new());
         let call = Call { node: path, function: Function::GetAttribute, arguments };
         if text == "SELF" {
-            return vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))];
+            return vec![ConditionalValue::always(self.at_path(own, &call, steps, false))];
         }
         match self.entity(None, &call, entity) {
             Ok(ReferredEntity::Element(id))
@@ -125,7 +149,7 @@ impl<'c> Checker<'c, '_> {
                     ElementKind::Node | ElementKind::Relation
                 ) =>
             {
-                self.asked_of(id, &call, &steps)
+                self.asked_of(id, &call, steps)
             }
             _ => Vec::new(),
         }

@@ -30,6 +30,24 @@ pub(in crate::validate) struct ReachedRelationship {
     pub capability: Option<TypeId>,
 }
 
+impl ReachedRelationship {
+    /// What is known of both.
+    fn common(self, other: Self) -> Self {
+        let same = |one: Option<TypeId>, other| one.filter(|_| one == other);
+        let node = |one: Option<ReachedNode>, other: Option<ReachedNode>| {
+            let (one, other) = (one?, other?);
+            let template = one.template.filter(|_| one.template == other.template);
+            (one.kind == other.kind).then_some(ReachedNode { template, ..one })
+        };
+        Self {
+            kind: same(self.kind, other.kind),
+            source: node(self.source, other.source),
+            target: node(self.target, other.target),
+            capability: same(self.capability, other.capability),
+        }
+    }
+}
+
 /// What a path has reached.
 #[derive(Clone, Copy)]
 pub(in crate::validate) enum PathStop<'c> {
@@ -169,13 +187,26 @@ impl<'c, 'a> Checker<'c, 'a> {
         steps: &[Node<'n>],
         is_named: bool,
     ) -> Result<KnownValue, Diagnostic> {
-        let Some((first, mut rest)) = steps.split_first() else { return Ok(KnownValue::Unknown) };
-        let mut is_list = false;
-        if let (true, PathStop::Node(node)) = (is_named, start) {
-            let (index, behind) = index(rest)?;
-            self.has_node(node, index, *first)?;
-            (is_list, rest) = (index == Some(WrittenIndex::All), behind);
-        }
+        let Some((first, rest)) = steps.split_first() else { return Ok(KnownValue::Unknown) };
+        let (true, PathStop::Node(node)) = (is_named, start) else {
+            return self.behind(start, call, rest, false);
+        };
+        let (index, behind) = index(rest)?;
+        self.has_node(node, index, *first)?;
+        let found = self.behind(start, call, behind, index == Some(WrittenIndex::All));
+        // What is computed behind the name of a node may also be the name of a property.
+        let is_computed = rest.first().is_some_and(|step| v2_0::called(*step).is_some());
+        found.or_else(|error| if is_computed { Ok(KnownValue::Unknown) } else { Err(error) })
+    }
+
+    /// The value that a call asks for behind the start of its path.
+    fn behind<'n>(
+        &self,
+        start: PathStop<'c>,
+        call: &Call<'n>,
+        rest: &[Node<'n>],
+        is_list: bool,
+    ) -> Result<KnownValue, Diagnostic> {
         let is_artifact = call.function == Function::GetArtifact;
         let rest = match rest.split_last().filter(|_| is_artifact) {
             Some((_, before)) => before,
@@ -266,7 +297,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let effective = self.types.effective(node.kind);
         let text = name.text().unwrap_or_default();
         let Some(part) = effective.requirements.get(text) else {
-            if effective.is_open {
+            if effective.is_open || v2_0::called(name).is_some() {
                 return Ok(PathStop::Unknown);
             }
             let known = effective.requirements.keys().copied();
@@ -316,7 +347,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let kind = ends.kind.or(self.defined_ends(definition).kind);
                 ReachedRelationship { kind, source, ..ends }
             }
-            _ => ReachedRelationship { source, ..ReachedRelationship::default() },
+            several => {
+                let ends = several.iter().map(|it| self.ends_of(it, self.only_type(it.id)));
+                let common = ends.reduce(ReachedRelationship::common).unwrap_or_default();
+                ReachedRelationship { source, ..common }
+            }
         }))
     }
 
@@ -373,7 +408,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let effective = self.types.effective(node.kind);
         let text = name.text().unwrap_or_default();
         let Some(part) = effective.capabilities.get(text) else {
-            if effective.is_open {
+            if effective.is_open || v2_0::called(name).is_some() {
                 return Ok((PathStop::Unknown, None));
             }
             let known = effective.capabilities.keys().copied();
@@ -439,7 +474,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         // An assignment without a definition is reported where it is made.
         let template = if let PathStop::Node(node) = reached { node.template } else { None };
         let is_assigned = template.is_some_and(|id| self.is_assigned(self.graph.node(id).id, text));
-        match is_assigned || members.is_open {
+        match is_assigned || members.is_open || v2_0::called(*name).is_some() {
             true => Ok(KnownValue::Unknown),
             false => Err(self.no_member(reached, members, (*name, noun), rule)),
         }

@@ -71,6 +71,15 @@ impl CallChecker<'_, '_, '_> {
                 self.schema_type(schema, found);
             }
         }
+        let built_in = self.functions.declared.iter().filter(|it| BuiltIn::named(it.0).is_some());
+        for (name, (_, definition)) in
+            built_in.flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
+        {
+            let message = format!("`${name}` calls the function that TOSCA has, and not this one");
+            let warning = Diagnostic::warning(Code::InvalidDefinition, message);
+            let warning = warning.at(definition.span()).help("give this function another name");
+            found.push(by(warning, "10.2"));
+        }
         for (_, definition) in self.functions.declared.values().flatten() {
             let is_empty = |it: &Node<'_>| it.items().len() == 0 && it.entries().len() == 0;
             if let Some(none) = definition.get("signatures").filter(is_empty) {
