@@ -260,9 +260,7 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
         property: &str,
     ) -> Option<&'e PropertyDefinition<'e>> {
         match place {
-            PathPlace::Element(owner) => {
-                Some(&self.effective(owner.element)?.properties.get(property)?.definition)
-            }
+            PathPlace::Element(owner) => self.own_property(owner.element, property),
             PathPlace::Capability(node, name) => {
                 self.capability_property(node.element, name, property)
             }

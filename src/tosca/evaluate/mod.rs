@@ -830,13 +830,42 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     fn own(&mut self, owner: Representation<S::Element>, path: &[ValueStep<'_>]) -> PathLookup {
         let Some((first, rest)) = path.split_first() else { return Ok(None) };
         let name = first.name();
-        let effective = self.effective(owner.element);
-        let defined = effective.and_then(|effective| effective.properties.get(&*name));
-        let definition = defined.map(|part| &part.definition);
+        let definition = self.own_property(owner.element, &name);
         match self.scope.property(owner.element, &name) {
             Some(assigned) => self.of_assigned(assigned, definition, rest, owner),
             None => self.of_definition(definition, rest, owner),
         }
+    }
+
+    /// The definition of a property of an element. The requirement of a relation may refine it
+    /// (TOSCA 2.0, section 8.5), unless it only says what the relation's type inherits.
+    fn own_property(
+        &self,
+        element: S::Element,
+        property: &str,
+    ) -> Option<&'e PropertyDefinition<'e>> {
+        let part = self.effective(element).and_then(|it| it.properties.get(property));
+        let given = |it: &PropertyDefinition<'e>| it.value.or(it.default);
+        let refined = self.refined_property(element, property).filter(|refined| {
+            let mut parts = std::iter::successors(part, |part| part.refines.as_ref());
+            let mut is_inherited = |value: Node<'_>| {
+                parts.any(|part| given(&part.definition).is_some_and(|it| it.ptr_eq(value)))
+            };
+            given(refined).is_some_and(|value| !is_inherited(value))
+        });
+        refined.or(part.map(|part| &part.definition))
+    }
+
+    /// What the requirement of a relation says of one of its properties.
+    fn refined_property(
+        &self,
+        relation: S::Element,
+        property: &str,
+    ) -> Option<&'e PropertyDefinition<'e>> {
+        let source = self.scope.ends(relation)?[0]?;
+        let (requirement, _) = self.scope.requirement(relation);
+        let part = self.effective(source)?.requirements.get(requirement)?;
+        part.definition.properties.iter().find(|refined| refined.named.name == property)
     }
 
     /// A part of an assigned value, else the default that its data type gives it.
