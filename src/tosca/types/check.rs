@@ -6,10 +6,8 @@
 //! a refinement inherits unchanged is reported at the ancestor only.
 
 use super::defined::Types;
-use super::definition::{
-    ArtifactDefinition, InterfaceDefinition, OperationDefinition, RequirementDefinition,
-};
-use super::effective::{EffectiveInterface, EffectiveType, Part, Parts};
+use super::definition::{ArtifactDefinition, OperationDefinition, RequirementDefinition};
+use super::effective::{EffectiveInterface, EffectiveType, Part, Parts, Refining};
 use super::hierarchy::{TypeId, TypeRef};
 use super::schemas::Schemas;
 use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
@@ -67,11 +65,13 @@ impl<'a> DefinitionCheck<'_, 'a> {
             self.has_capability(&requirement.definition);
         }
         own(id, &effective.artifacts).for_each(|artifact| self.artifact(&artifact.definition));
-        let requirements = &self.types.definition(id).requirements;
-        requirements
-            .iter()
-            .flat_map(|requirement| &requirement.interfaces)
-            .for_each(|interface| self.relationship_interface(interface));
+        for requirement in &self.types.definition(id).requirements {
+            let part = effective.requirements.get(requirement.named.name);
+            let refined = part.and_then(|part| part.refines.as_deref());
+            let mut refining = Refining::silent(self.types, id);
+            let interfaces = refining.relationship_interfaces(requirement, refined);
+            own(id, &interfaces).for_each(|interface| self.interface(id, &interface.definition));
+        }
     }
 
     /// Checks the constraints of a data type against values of that type. Constraints of ancestors
@@ -175,13 +175,6 @@ impl<'a> DefinitionCheck<'_, 'a> {
                 self.property(input, before);
             }
         }
-    }
-
-    /// Checks the inputs that a requirement adds to an interface of its relationship. They inherit
-    /// nothing.
-    fn relationship_interface(&mut self, interface: &InterfaceDefinition<'a>) {
-        let of_operations = interface.operations.iter().flat_map(|operation| &operation.inputs);
-        interface.inputs.iter().chain(of_operations).for_each(|input| self.property(input, None));
     }
 
     fn properties(&mut self, id: TypeId, parts: &Parts<'a, PropertyDefinition<'a>>) {

@@ -219,9 +219,14 @@ pub(super) struct Refining<'t, 'a> {
     pub diagnostics: Diagnostics,
 }
 
-impl<'a> Refining<'_, 'a> {
+impl<'t, 'a> Refining<'t, 'a> {
+    /// The state for parts whose errors are found elsewhere.
+    pub(super) fn silent(types: &'t Types<'a>, owner: TypeId) -> Self {
+        Self { types, owner, is_open: true, diagnostics: Diagnostics::default() }
+    }
+
     /// Puts the type's own definitions over inherited parts.
-    fn parts<D: HasName<'a>, T>(
+    pub(super) fn parts<D: HasName<'a>, T>(
         &mut self,
         inherited: &Parts<'a, T>,
         own: &[D],
@@ -264,6 +269,7 @@ impl<'a> Refining<'_, 'a> {
         self.schema_references(&own.schema);
         if let Some(before) = refined {
             self.narrowed_parameter(noun, own, before);
+            self.default_of_optional("parameter", own, before);
         }
         let is_kept = |before: &&PropertyDefinition<'a>| {
             let known = |kind| self.known(Family::Data, kind);
@@ -271,23 +277,15 @@ impl<'a> Refining<'_, 'a> {
             let derives = |(new, old)| self.types.derives(new, old);
             new.zip(old).is_none_or(|(new, old)| new.zip(old).is_some_and(derives))
         };
-        let Some(before) = refined.filter(is_kept) else { return own.clone() };
-        let (new, old) = (&own.schema, &before.schema);
+        let Some(before) = refined.filter(is_kept) else {
+            self.has_typed_parts(&own.schema, own.named.value);
+            return own.clone();
+        };
+        let schema = self.parameter_schema(noun, &own.schema, &before.schema);
+        self.has_typed_parts(&schema, own.named.value);
         PropertyDefinition {
             named: own.named,
-            schema: Schema {
-                constraints: if new.constraints.is_empty() {
-                    &old.constraints
-                } else {
-                    &new.constraints
-                }
-                .clone(),
-                validations: [&*old.validations, &new.validations].concat(),
-                key_schema: new.key_schema.clone().or_else(|| old.key_schema.clone()),
-                entry_schema: new.entry_schema.clone().or_else(|| old.entry_schema.clone()),
-                ..Schema::untyped()
-            }
-            .with_kind(new.kind.or(old.kind)),
+            schema,
             description: own.description.or(before.description),
             required: own.required.or(before.required),
             default: own.default.or(before.default),
@@ -295,6 +293,31 @@ impl<'a> Refining<'_, 'a> {
             value: own.value.or(before.value),
             sensitive: own.sensitive.or(before.sensitive),
         }
+    }
+
+    /// The schema of a parameter over the one that it refines. Schemas of keys and entries refine
+    /// earlier ones if they leave out their types.
+    fn parameter_schema(&mut self, noun: &str, new: &Schema<'a>, old: &Schema<'a>) -> Schema<'a> {
+        let mut part =
+            |new: &Option<Box<Schema<'a>>>, old: &Option<Box<Schema<'a>>>| match (new, old) {
+                (Some(new), Some(old)) if !new.is_typed() => {
+                    Some(Box::new(self.schema(new, old, noun, "3.6.10.6")))
+                }
+                _ => new.clone().or_else(|| old.clone()),
+            };
+        Schema {
+            constraints: if new.constraints.is_empty() {
+                &old.constraints
+            } else {
+                &new.constraints
+            }
+            .clone(),
+            validations: [&*old.validations, &new.validations].concat(),
+            key_schema: part(&new.key_schema, &old.key_schema),
+            entry_schema: part(&new.entry_schema, &old.entry_schema),
+            ..Schema::untyped()
+        }
+        .with_kind(new.kind.or(old.kind))
     }
 
     /// A parameter as conversions to TOSCA 2.0 write it: a value in place of it is its default there.
@@ -326,9 +349,11 @@ impl<'a> Refining<'_, 'a> {
             if untyped && !is_open && is_read {
                 self.untyped(noun, own.named, kind.section());
             }
+            self.has_typed_parts(&own.schema, own.named.value);
             return own.clone();
         };
         let before = &refined.definition;
+        self.default_of_optional(noun, own, before);
         let loosened = own.required.filter(|_| !own.is_required() && before.is_required());
         if let Some(required) = loosened {
             let message =
@@ -354,14 +379,16 @@ impl<'a> Refining<'_, 'a> {
                 simple("3.6.10.6"),
             );
         }
+        let schema = self.schema(
+            &own.schema,
+            &before.schema,
+            &format!("{noun} `{name}`"),
+            kind.refinement(),
+        );
+        self.has_typed_parts(&schema, own.named.value);
         PropertyDefinition {
             named: own.named,
-            schema: self.schema(
-                &own.schema,
-                &before.schema,
-                &format!("{noun} `{name}`"),
-                kind.refinement(),
-            ),
+            schema,
             description: own.description.or(before.description),
             required: loosened.map_or(own.required, |_| None).or(before.required),
             default: own.default.or(before.default),
@@ -568,9 +595,7 @@ impl<'a> Refining<'_, 'a> {
                 "3.7.3.1",
             );
         }
-        for interface in &own.interfaces {
-            self.interface(interface, None);
-        }
+        self.relationship_interfaces(own, refined);
         // A conversion may leave out what the definition itself says of the ends.
         let said = own.relationship.or(own.capability);
         let said = said.filter(|_| !v2_0::is_of(own.named.key.document()));
@@ -605,7 +630,7 @@ impl<'a> Refining<'_, 'a> {
         }
     }
 
-    fn interface(
+    pub(super) fn interface(
         &mut self,
         own: &InterfaceDefinition<'a>,
         refined: Option<&Part<'a, EffectiveInterface<'a>>>,
@@ -852,6 +877,7 @@ impl<'a> Refining<'_, 'a> {
         let definition = self.types.definition(self.owner);
         let name = format!("data type `{}`", definition.name);
         let schema = self.schema(own, before, &name, "3.7.6");
+        self.has_typed_parts(&schema, definition.value);
         if self.types.is_strict_in(definition.key.document()) {
             self.built_in(definition, own, &schema);
             self.units(definition);

@@ -30,7 +30,7 @@ const UNITS: [&str; 3] = ["unit_symbol_map", "units", "prefixes"];
 /// A schema in a schema.
 type SchemaPart<'a> = for<'s> fn(&'s Schema<'a>) -> &'s Option<Box<Schema<'a>>>;
 
-impl<'a> Refining<'_, 'a> {
+impl<'t, 'a> Refining<'t, 'a> {
     /// Reports definitions that refine nothing, where nothing may be added (TOSCA 2.0).
     fn refines_only<D: HasName<'a>, T>(
         &mut self,
@@ -111,6 +111,43 @@ impl<'a> Refining<'_, 'a> {
             }
             self.refinements(kind, known, own, before)
         })
+    }
+
+    /// The interfaces of the relationship, as its type and the definitions of the requirement have
+    /// them (section 8.5).
+    pub(super) fn relationship_interfaces(
+        &mut self,
+        own: &RequirementDefinition<'a>,
+        refined: Option<&Part<'a, RequirementDefinition<'a>>>,
+    ) -> Parts<'a, EffectiveInterface<'a>> {
+        if own.interfaces.is_empty() {
+            return Parts::default();
+        }
+        let named = own.relationship.or(refined.and_then(|it| it.definition.relationship));
+        let kind = named.and_then(|named| self.defined(Family::Relationship, named));
+        let mut known = kind.map(|kind| Arc::clone(&self.types.effective(kind).interfaces));
+        if let Some(before) = refined {
+            let mut silent = Self::silent(self.types, before.owner);
+            let of_type = known.unwrap_or_default();
+            known = Some(silent.parts(&of_type, &before.definition.interfaces, Self::interface));
+        }
+        self.parts(&known.unwrap_or_default(), &own.interfaces, Self::interface)
+    }
+
+    /// Warns of a default of what an inherited definition does not require.
+    pub(super) fn default_of_optional(
+        &mut self,
+        noun: &str,
+        own: &PropertyDefinition<'a>,
+        before: &PropertyDefinition<'a>,
+    ) {
+        let is_inherited = own.required.is_none() && !before.is_required();
+        let is_2_0 = v2_0::is_of(own.named.key.document());
+        let mut keys = own.named.value.entries().map(|(key, _)| key);
+        let default = keys.find(|key| key.text() == Some("default"));
+        if let Some(key) = default.filter(|_| is_inherited && is_2_0) {
+            self.diagnostics.push(v2_0::default_of_optional(noun, key));
+        }
     }
 
     /// The parts that definitions refine, including those that were refined before.
@@ -497,17 +534,42 @@ impl<'a> Refining<'_, 'a> {
     pub(super) fn narrows_data_type(&mut self, own: &Schema<'a>, what: &str) {
         let kind = own.kind.filter(|kind| self.types.is_strict_in(kind.document()));
         let Some(kind) = kind.and_then(|kind| self.defined(Family::Data, kind)) else { return };
-        let types = self.types;
-        // The definitions are asked, as data types may have properties of their own type.
         let mut narrows = |own: &Option<Box<Schema<'a>>>, part: SchemaPart<'a>, noun: &str| {
-            let mut chain = types.chain(kind);
-            let before = chain.find_map(|id| part(&types.definition(id).schema).as_ref());
-            if let Some((own, before)) = own.as_ref().zip(before) {
+            if let Some((own, before)) = own.as_ref().zip(self.part_of_type(kind, part)) {
                 self.schema(own, before, &format!("{noun} of the {what}"), "3.6.10.6");
             }
         };
         narrows(&own.key_schema, |schema| &schema.key_schema, "key schema");
         narrows(&own.entry_schema, |schema| &schema.entry_schema, "entry schema");
+    }
+
+    /// The schema of keys or entries of a data type. The definitions are asked, as data types may
+    /// have properties of their own type.
+    fn part_of_type(&self, kind: TypeId, part: SchemaPart<'a>) -> Option<&'t Schema<'a>> {
+        let types = self.types;
+        let mut all =
+            types.chain(kind).filter_map(|id| part(&types.definition(id).schema).as_deref());
+        all.find(|schema| schema.is_typed())
+    }
+
+    /// Reports schemas of keys and entries that have no type, as they refine nothing that has one
+    /// (TOSCA 2.0, section 9.3).
+    pub(super) fn has_typed_parts(&mut self, schema: &Schema<'a>, written: Node<'a>) {
+        if !v2_0::is_of(written.document()) || self.is_open {
+            return;
+        }
+        for (keyname, part) in
+            [("key_schema", &schema.key_schema), ("entry_schema", &schema.entry_schema)]
+        {
+            let (Some(part), Some(written)) = (part, written.get(keyname)) else { continue };
+            let leaves_out = written.kind() == NodeKind::Mapping && written.get("type").is_none();
+            if leaves_out && !part.is_typed() {
+                let message = "a schema definition needs a `type`";
+                let error = Diagnostic::error(Code::InvalidDefinition, message).at(written.span());
+                self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, "9.3")));
+            }
+            self.has_typed_parts(part, written);
+        }
     }
 
     /// Reports a property of a scalar type that has no units.

@@ -12,7 +12,7 @@ mod told;
 
 pub(crate) use told::{cite, tell};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, OutNode, Scalar, parse};
@@ -27,6 +27,16 @@ pub(crate) const VERSION: &str = "tosca_2_0";
 /// Whether a document is one of TOSCA 2.0.
 pub(crate) fn is_of(document: &Document) -> bool {
     document.is_called_otherwise()
+}
+
+/// The warning about a `default` where no value is needed: one of the standard's own examples has
+/// it.
+pub(crate) fn default_of_optional(noun: &str, key: Node<'_>) -> Diagnostic {
+    let section = if noun == "property" { "9.3" } else { "9.7" };
+    let message = format!("a {noun} that is not required has no `default`");
+    let warning = Diagnostic::warning(Code::InvalidDefinition, message).at(key.span());
+    let help = "leave out one of `default` and `required: false`";
+    warning.rule(Rule::new(&TOSCA_2_0, section)).help(help)
 }
 
 /// Whether a document that is written says that it is one of TOSCA 2.0.

@@ -136,6 +136,10 @@ impl Grammar<'_> {
         }
         self.keynames(node, &SCHEMA);
         let mut schema = self.typed_schema(node, &SCHEMA);
+        // In a type of TOSCA 2.0, it may refine another one, as who puts types together knows.
+        if self.code == Code::InvalidDefinition && v2_0::is_of(node.document()) {
+            return schema;
+        }
         if !schema.is_typed() {
             // The default type is `string` (section 3.3.1.1).
             schema.type_name = Primitive::String.name();

@@ -8,7 +8,7 @@ use crate::tosca::v2_0::function::{BuiltIn, may_be_truth};
 use crate::tosca::v2_0::grammar::{
     ElementGrammar, ElementKeyname, EntityKind, FILE, KeynameContent, PARAMETER, Short,
 };
-use crate::tosca::v2_0::{called, written};
+use crate::tosca::v2_0::{self, called, written};
 use crate::variability::template::shape::is_keyword;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 
@@ -450,16 +450,13 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         }
     }
 
-    /// Warns of a `default` where no value is needed: one of the standard's own examples has it.
+    /// Warns of a `default` where no value is needed.
     fn default_of_optional(&mut self, node: Node<'_>, entity: &ElementGrammar) {
         let is_optional = node.get("required").and_then(Node::as_bool) == Some(false);
         let default = node.entries().find(|(key, _)| key.text() == Some("default"));
         if let Some((key, _)) = default.filter(|_| is_optional) {
             let noun = if entity.kind == EntityKind::Property { "property" } else { "parameter" };
-            let message = format!("a {noun} that is not required has no `default`");
-            let warning = Diagnostic::warning(Code::InvalidDefinition, message);
-            let help = "leave out one of `default` and `required: false`";
-            self.push(key, warning.help(help), entity.section);
+            self.found.push(v2_0::default_of_optional(noun, key).into());
         }
     }
 
