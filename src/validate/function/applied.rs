@@ -81,8 +81,7 @@ impl Checker<'_, '_> {
         path: &[Node<'_>],
     ) -> ConditionalValue {
         let known = self.part(expression.value.cloned(), path).unwrap_or_else(|error| {
-            // A type that derives from this one may have the property.
-            if error.code != Code::UnknownProperty {
+            if error.code != Code::UnknownProperty || !self.derived_have(expression.value, path) {
                 let error = error.rule(Rule::new(&TOSCA_2_0, "10.2.1.5"));
                 self.report_when(expression.when, &[], error);
             }

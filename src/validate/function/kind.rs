@@ -97,6 +97,20 @@ impl<'c> Checker<'c, '_> {
         Ok(current.map_or(KnownValue::Unknown, KnownValue::Typed))
     }
 
+    /// Whether a path in a value fails only because of a property that a derived type has. A value
+    /// may be of that type.
+    pub(super) fn derived_have(&self, whole: Option<&ValueType>, path: &[Node<'_>]) -> bool {
+        let mut ways = (0..path.len()).rev().map(|length| path.split_at(length));
+        let last = ways.find_map(|(way, rest)| {
+            Some((self.part(whole.cloned(), way).ok()?, rest.first()?.text()?))
+        });
+        let Some((KnownValue::Typed(kind), name)) = last else { return false };
+        self.types.ids().any(|id| {
+            self.types.derives(TypeRef::Defined(id), kind.kind)
+                && self.types.effective(id).properties.contains_key(name)
+        })
+    }
+
     fn step(&self, kind: &ValueType, step: Node<'_>) -> Result<Option<ValueType>, Diagnostic> {
         // The keyword `INDEX`, the position of a node among several of one template, is also an
         // index (section 2.20.2).
