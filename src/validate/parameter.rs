@@ -3,8 +3,8 @@
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::PARAMETER;
-use crate::tosca::v2_0;
 use crate::tosca::value::{Schema, check_definition, check_value, defines_parameter};
+use crate::tosca::{Named, v2_0};
 use crate::variability::graph::ElementId;
 use crate::variability::template::{Parameter, shape};
 use cuvee_text::yaml::{Node, NodeKind};
@@ -30,10 +30,7 @@ impl<'a> Checker<'_, 'a> {
                     .section("3.9.2.1");
                 self.report(input.id, warning.help("write the value as `default`"));
             }
-            let is_list = |it: &Node<'_>| it.kind() == NodeKind::Sequence;
-            if v2_0::is_of(body.document()) && body.get("mapping").is_some_and(|it| is_list(&it)) {
-                self.mapped_parameter(("input", "3.6.15.1"), input.parameter.declared.named());
-            }
+            self.mapped_input(input.parameter.declared.named());
         }
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
             self.parameter(output.id, output.parameter);
@@ -48,6 +45,14 @@ impl<'a> Checker<'_, 'a> {
                     .at(self.graph.element(output.id).span);
                 self.report(output.id, error.section("3.6.14"));
             }
+        }
+    }
+
+    /// Checks from where an input of TOSCA 2.0 takes its value.
+    pub(super) fn mapped_input(&self, input: Named<'a>) {
+        let mapping = input.value.get("mapping").filter(|it| v2_0::is_of(it.document()));
+        if mapping.is_some_and(|it| it.kind() == NodeKind::Sequence) {
+            self.mapped_parameter(("input", "3.6.15.1"), input);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, liste
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::Family;
 use crate::tosca::v2_0;
-use crate::tosca::value::check_definition;
+use crate::tosca::value::{check_definition, defines_parameter};
 use crate::tosca::workflow::{self, ActivityKind, Step, Workflow};
 use crate::variability::graph::Target;
 use cuvee_text::source::Span;
@@ -44,7 +44,11 @@ impl<'a> Checker<'_, 'a> {
             self.inputs_asked_in(workflow.named.value, &own);
         }
         for input in &workflow.inputs {
-            if self.schema_types(&[], input.named.value) {
+            // What is no definition in TOSCA 2.0 is a value (section 9.7).
+            let value = input.named.value;
+            let is_value = v2_0::is_of(value.document()) && !defines_parameter(value);
+            self.mapped_input(input.named);
+            if !is_value && self.schema_types(&[], value) {
                 self.report_values(&[], check_definition(input, &self.schemas));
             }
         }
