@@ -3,15 +3,18 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean, listed_as};
+use crate::diagnostic::{
+    Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, did_you_mean, listed_as,
+};
 use crate::tosca::shape::POLICY;
 use crate::tosca::value::{Schema, check_value};
 use crate::tosca::workflow::{self, EventFilter, Trigger};
-use crate::tosca::{Family, TypeId};
+use crate::tosca::{Family, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, GroupElement, PolicyElement, Target};
 use crate::variability::template::shape;
 use cuvee_text::yaml::Node;
+use rustc_hash::FxHashMap;
 
 /// The types that a policy type may be applied to.
 struct Targets {
@@ -23,12 +26,23 @@ struct Targets {
 impl<'c, 'a> Checker<'c, 'a> {
     /// Checks all policies.
     pub(super) fn policies(&self, workflows: &Workflows<'a>) {
+        let mut known = FxHashMap::default();
         for policy in self.graph.policies.iter().filter(|policy| self.counts(policy.id)) {
             for (kind, when) in self.types_of(policy.id, Family::Policy) {
                 self.properties(policy.id, &policy.properties, kind, &when);
                 self.policy_targets(policy, kind, &when);
             }
             let body = policy.policy.declared.value;
+            let element = self.graph.element(policy.id);
+            let first =
+                known.insert(element.name, policy.id).filter(|_| v2_0::is_of(body.document()));
+            if let Some(first) = first {
+                let message = format!("a second policy is named `{}`", element.name);
+                let error = Diagnostic::error(Code::Duplicate, message).at(element.span);
+                let error = error.label(self.graph.element(first).span, "the first is here");
+                let error = error.rule(Rule::new(&TOSCA_2_0, "6.9.1"));
+                self.report_when(&[first, policy.id], &[], error);
+            }
             self.keynames(&[policy.id], body, shape::POLICY);
             self.about(&[policy.id], body, POLICY.section);
             if let Some(node) = body.get("triggers") {
