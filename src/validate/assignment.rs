@@ -28,15 +28,15 @@ pub(super) struct AttributeOwner<'o> {
 }
 
 impl Checker<'_, '_> {
-    /// Checks the attributes of an element against one of its types.
-    pub(super) fn attributes(&self, of: Typed<'_>, body: Node<'_>) {
-        let schema = self.schemas.of(of.kind);
+    /// Checks attributes against a type, while all of `when` are present.
+    pub(super) fn attributes(&self, kind: TypeId, when: &[ElementId], body: Node<'_>) {
+        let schema = self.schemas.of(kind);
         let owner = AttributeOwner {
-            what: &format!("`{}`", self.types.definition(of.kind).name),
+            what: &format!("`{}`", self.types.definition(kind).name),
             known: [&schema.attributes, &schema.properties],
-            is_open: self.is_open(of.kind),
+            is_open: self.is_open(kind),
         };
-        self.attribute_assignments(of.when, body, owner);
+        self.attribute_assignments(when, body, owner);
     }
 
     /// Checks attributes against their definitions and those of properties, because each property

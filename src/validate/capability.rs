@@ -8,7 +8,7 @@ use crate::tosca::types::schemas::definitions;
 use crate::tosca::value::{
     PropertyDefinition, PropertyOwner, check_assignments_asking, check_rules,
 };
-use crate::tosca::{Directive, EffectiveCapability, Family};
+use crate::tosca::{EffectiveCapability, Family};
 use crate::variability::graph::{ElementId, NodeElement};
 use cuvee_text::yaml::{Node, NodeKind};
 use std::cell::RefCell;
@@ -106,7 +106,7 @@ impl<'a> Checker<'_, 'a> {
             |node: &NodeElement<'a>| node.template.declared.value.get("capabilities")?.get(name);
         let own = assignment(node);
         let is_optional = defined.occurrences.is_some_and(|occurrences| occurrences.min == 0);
-        if own.is_none() && (is_optional || is_selected(node)) {
+        if own.is_none() && (is_optional || self.is_selected(node)) {
             return;
         }
         let copied = self
@@ -142,15 +142,4 @@ impl<'a> Checker<'_, 'a> {
             self.report_all(of.when, Diagnostics(wrong));
         }
     }
-}
-
-/// Whether a node is selected from those that exist already and never created, so that its template
-/// need not assign everything (section 3.4.3).
-pub(super) fn is_selected(node: &NodeElement<'_>) -> bool {
-    Directive::selects(node.template.declared.value)
-}
-
-/// Whether a node has a directive.
-pub(super) fn has_directive(node: &NodeElement<'_>, directive: Directive) -> bool {
-    directive.is_said_by(node.template.declared.value)
 }

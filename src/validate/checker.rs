@@ -134,6 +134,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         });
     }
 
+    /// Reports what a check finds in copied parts where they are copied.
+    pub(super) fn copied_at(&self, copy: Node<'_>, check: impl FnOnce()) {
+        let known = self.findings.borrow().len();
+        check();
+        for finding in &mut self.findings.borrow_mut()[known..] {
+            let found = finding.diagnostic.clone();
+            let copied = found.span;
+            let found = found.at(copy.span());
+            finding.diagnostic = match copied {
+                Some(copied) => found.label(copied, "this is copied"),
+                None => found,
+            };
+        }
+    }
+
     /// Reports diagnostics for all variants in which all of `when` are present.
     pub(super) fn report_all(&self, when: &[ElementId], diagnostics: Diagnostics) {
         diagnostics.0.into_iter().for_each(|diagnostic| self.report_when(when, &[], diagnostic));

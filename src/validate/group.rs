@@ -39,8 +39,9 @@ impl<'a> Checker<'_, 'a> {
             self.properties(group.id, &group.properties, kind, &when);
             when.push(group.id);
             let of = Typed { id: group.id, kind, when: &when };
-            self.attributes(of, body);
+            self.attributes(kind, &when, body);
             self.interfaces(of, body, &[]);
+            self.operations_of_type(of, body, &[]);
             self.members(of, group);
         }
     }

@@ -47,7 +47,6 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.interface(of, value, defined, artifacts);
             }
         }
-        self.operations_of_type(of, body, artifacts);
     }
 
     /// The definition of an interface by the type: found by the interface's name, by the name of
@@ -367,7 +366,12 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks the operations of a type. Their implementations must exist unless the template
     /// replaces them, and operations with an implementation must have the inputs that they need.
-    fn operations_of_type(&self, of: Typed<'_>, body: Node<'a>, artifacts: &[ElementId]) {
+    pub(super) fn operations_of_type(
+        &self,
+        of: Typed<'_>,
+        body: Node<'a>,
+        artifacts: &[ElementId],
+    ) {
         let assigned = body.get("interfaces");
         for (name, interface) in self.types.effective(of.kind).interfaces.iter() {
             let own_interface = assigned.and_then(|interfaces| interfaces.get(name));

@@ -4,10 +4,10 @@
 use super::checker::Checker;
 use super::filter::FilteredNode;
 use crate::diagnostic::{Cite, Code, Diagnostic};
-use crate::tosca::EffectiveCapability;
 use crate::tosca::filter::{FilterSubject, FilterVerdict, FilteredProperty, NodeFilter};
 use crate::tosca::v2_0::function::FormedValue;
 use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, TextType};
+use crate::tosca::{EffectiveCapability, TypeId};
 use crate::variability::graph::{ElementId, NodeElement};
 use cuvee_text::yaml::Node;
 use std::cell::RefCell;
@@ -16,6 +16,8 @@ use std::cell::RefCell;
 struct JudgedNode<'k, 'c, 'a> {
     checker: &'k Checker<'c, 'a>,
     candidate: FilteredNode<'k, 'a>,
+    /// The node that has the requirement, and its type.
+    source: (ElementId, TypeId),
     /// The capability that the relation leads to, if only one fits.
     capability: Option<&'k str>,
     /// The assignments that were asked for: without them there are other values.
@@ -24,16 +26,18 @@ struct JudgedNode<'k, 'c, 'a> {
 
 impl<'c, 'a> Checker<'c, 'a> {
     /// Checks whether a node template satisfies the expressions of a filter, as the target of a
-    /// relation that could lead to these capabilities of it.
+    /// relation from a node of a type that could lead to these capabilities of it.
     pub(super) fn satisfies(
         &self,
         when: &[ElementId],
         filter: &NodeFilter<'_>,
         candidate: FilteredNode<'_, 'a>,
+        source: (ElementId, TypeId),
         capabilities: &[&str],
     ) {
         let capability = if let [only] = capabilities { Some(*only) } else { None };
-        let judged = JudgedNode { checker: self, candidate, capability, read: RefCell::default() };
+        let read = RefCell::default();
+        let judged = JudgedNode { checker: self, candidate, source, capability, read };
         let verdict = filter.expressed(&judged);
         let name = self.graph.element(candidate.node.id).name;
         let (found, reason) = match verdict {
@@ -128,14 +132,16 @@ impl<'c> FilterSubject<'c> for JudgedNode<'_, 'c, '_> {
     }
 
     fn asked(&self, function: &str, path: Node<'_>) -> Option<FormedValue<TextType>> {
-        let steps: Vec<_> = path.items().collect();
-        let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
-        let [own, kind, name] = &*steps else { return None };
-        // What the relation leads to; other paths lead to what an orchestrator knows.
-        if function != "get_property" || !is(own, "SELF") || !is(kind, "CAPABILITY") {
-            return None;
-        }
-        match self.property(Some(self.capability?), name.text()?) {
+        let steps: Option<Vec<_>> = path.items().map(Node::text).collect();
+        // What the relation connects; other paths lead to what an orchestrator knows.
+        let name = match (function, &*steps?) {
+            ("get_property", ["SELF", "SOURCE", way @ ..]) => {
+                return self.checker.known_at(self.source, way, &self.read);
+            }
+            ("get_property", ["SELF", "CAPABILITY", name]) => *name,
+            _ => return None,
+        };
+        match self.property(Some(self.capability?), name) {
             FilteredProperty::Defined(definition, value) => {
                 let form = TextType::of_part(&definition.schema, &[], self.data_types());
                 Some((value?.to_value(), form))

@@ -1,7 +1,6 @@
 //! Checks mappings of requirements (section 3.8.11) by the rules in [`crate::tosca::mapping`], and
 //! reports what is wrong for any node that may be substituted.
 
-use super::capability::has_directive;
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::mapping::{
@@ -72,7 +71,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             _ => None,
         };
         let is_selected = |name: &Node<'a>| {
-            node(*name).is_some_and(|node| has_directive(node, Directive::Select))
+            node(*name).is_some_and(|node| self.has_directive(node, Directive::Select))
         };
         let has = |kind: TypeId, name: Node<'a>| {
             let requirements = &self.types.effective(kind).requirements;
@@ -95,7 +94,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for name in &target.path {
             let found = node(*name).or_else(|| says.then(|| self.mapped_node(*name, SECTION))?);
             let Some(node) = found else { continue };
-            if says && !has_directive(node, Directive::Select) {
+            if says && !self.has_directive(node, Directive::Select) {
                 let text = name.text().unwrap_or_default();
                 let message =
                     format!("the node `{text}` is not selected, so it cannot be a target itself");

@@ -1,13 +1,11 @@
 //! Checks node templates (section 3.8.3).
 
 use super::assignment::Typed;
-use super::capability::is_selected;
 use super::checker::Checker;
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, did_you_mean};
-use crate::tosca::Family;
 use crate::tosca::shape::NODE;
 use crate::tosca::value::{Primitive, function};
-use crate::tosca::{requirement, v2_0};
+use crate::tosca::{Directive, Family, requirement, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::shape;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -42,19 +40,28 @@ impl<'a> Checker<'_, 'a> {
         let both = || std::iter::once(node).chain(copied);
         let properties: Vec<_> = both().flat_map(|node| &node.properties).copied().collect();
         let artifacts: Vec<_> = both().flat_map(|node| &node.artifacts).copied().collect();
+        let interfaces = self.graph.holder(node, "interfaces").template.declared.value;
         for (kind, mut when) in self.types_of(node.id, Family::Node) {
-            self.assigned_properties(&node.properties, kind, &when);
+            let of_type = when.clone();
             when.push(node.id);
             let of = Typed { id: node.id, kind, when: &when };
-            if !is_selected(node) {
+            self.held(node, "properties", |holder| {
+                self.assigned_properties(&holder.properties, kind, &of_type);
+            });
+            if !self.is_selected(node) {
                 // If the copied node is absent, only that is reported.
                 let when: Vec<_> =
                     when.iter().copied().chain(copied.map(|copied| copied.id)).collect();
                 self.missing_properties(Typed { when: &when, ..of }, &properties, &[]);
             }
-            self.attributes(of, body);
-            self.capabilities(of, node);
-            self.interfaces(of, body, &artifacts);
+            self.held(node, "attributes", |holder| {
+                self.attributes(kind, &when, holder.template.declared.value);
+            });
+            self.held(node, "capabilities", |holder| self.capabilities(of, holder));
+            self.held(node, "interfaces", |holder| {
+                self.interfaces(of, holder.template.declared.value, &artifacts);
+            });
+            self.operations_of_type(of, interfaces, &artifacts);
             if let Some(filter) = body.get("node_filter") {
                 self.node_filter(&when, filter, Some(kind));
             }
@@ -76,6 +83,41 @@ impl<'a> Checker<'_, 'a> {
             self.report(id, error.section(NODE.section));
         }
         self.expects_one(&[id], count, Primitive::Integer);
+    }
+
+    /// Checks a keyname of a node, or what its copied node has there.
+    fn held(&self, node: &NodeElement<'a>, keyname: &str, check: impl FnOnce(&NodeElement<'a>)) {
+        match self.taken_over(node, keyname) {
+            Some((copy, holder)) => self.copied_at(copy, || check(holder)),
+            None => check(node),
+        }
+    }
+
+    /// The node from which a copy of another type takes a keyname, and where it is named. That has
+    /// to fit the type of the copy, too (TOSCA 2.0, section 7.2).
+    pub(super) fn taken_over<'n>(
+        &'n self,
+        node: &'n NodeElement<'a>,
+        keyname: &str,
+    ) -> Option<(Node<'a>, &'n NodeElement<'a>)> {
+        let copy = node.template.declared.value.get("copy").filter(|_| !node.types.is_empty())?;
+        let holder = self.graph.holder(node, keyname);
+        let is_other = || {
+            let [own, other] = [node, holder].map(|node| self.types_of(node.id, Family::Node));
+            own != other
+        };
+        (holder.id != node.id && is_other()).then_some((copy, holder))
+    }
+
+    /// Whether a node is selected from those that exist already and never created, so that its
+    /// template need not assign everything (section 3.4.3).
+    pub(super) fn is_selected(&self, node: &NodeElement<'a>) -> bool {
+        Directive::selects(self.graph.holder(node, "directives").template.declared.value)
+    }
+
+    /// Whether a node has a directive.
+    pub(super) fn has_directive(&self, node: &NodeElement<'a>, directive: Directive) -> bool {
+        directive.is_said_by(self.graph.holder(node, "directives").template.declared.value)
     }
 
     /// The node template that a node template copies.

@@ -2,7 +2,6 @@
 //!
 //! The table of programs and constructs is data, in `presets/portability.yaml`.
 
-use super::capability::is_selected;
 use super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::{ArtifactDefinition, Family, TypeDefinition, TypeId, profile};
@@ -144,7 +143,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Notes missing properties that are optional here but required by other programs.
     fn portable_properties(&self, node: &NodeElement<'a>) {
-        if is_selected(node) {
+        if self.is_selected(node) {
             return;
         }
         let copied = self.copied(node).into_iter().flat_map(|copied| &copied.properties);

@@ -187,7 +187,20 @@ impl<'c> Checker<'c, '_> {
         also: &RefCell<Vec<ElementId>>,
     ) -> Option<FormedValue<TextType>> {
         let steps: Option<Vec<_>> = path.items().map(|step| step.as_str()).collect();
-        let ("get_property", ["SELF", way @ .., name]) = (function, &*steps?) else { return None };
+        match (function, &*steps?) {
+            ("get_property", ["SELF", way @ ..]) => self.known_at((owner, kind), way, also),
+            _ => None,
+        }
+    }
+
+    /// The same for a path behind its start.
+    pub(super) fn known_at(
+        &self,
+        (owner, kind): (ElementId, TypeId),
+        path: &[&str],
+        also: &RefCell<Vec<ElementId>>,
+    ) -> Option<FormedValue<TextType>> {
+        let (name, way) = path.split_last()?;
         let element = self.graph.element(owner);
         let types = self.types.effective(kind);
         let (value, when, part) = match (element.kind, way) {

@@ -7,7 +7,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0::function::BuiltIn;
-use crate::tosca::{Directive, Part, PropertyDefinition, v2_0};
+use crate::tosca::{Part, PropertyDefinition, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
 use cuvee_text::source::Span;
@@ -115,7 +115,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(in crate::validate) fn needed(&self, id: NodeId, name: &str) -> Option<CircleValue<'c>> {
         let node = self.graph.node(id);
         let body = node.template.declared.value;
-        let is_one = !Directive::selects(body) && body.get("instance_count").is_none();
+        let is_one = !self.is_selected(node) && body.get("instance_count").is_none();
         let holder: &NodeElement<'a> = self.graph.holder(node, "properties");
         let assigned = self.assigned_once(&holder.properties, name).ok().filter(|_| is_one)?;
         let (value, when) = match assigned {

@@ -16,8 +16,8 @@ use crate::tosca::types::schemas::definitions;
 use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::value::{Primitive, Schema, UndecidedReason, check_value};
 use crate::tosca::{
-    Directive, EffectiveInterface, Family, InterfaceDefinition, Parts, PropertyDefinition, TypeId,
-    TypeRef, profile, v2_0,
+    EffectiveInterface, Family, InterfaceDefinition, Parts, PropertyDefinition, TypeId, TypeRef,
+    profile, v2_0,
 };
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
 use cuvee_text::yaml::Node;
@@ -282,9 +282,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks the defaults and fixed values that node templates take from their types.
     pub(super) fn taken_values(&self) {
-        let is_created = |(_, node): &(usize, &NodeElement<'a>)| {
-            !Directive::selects(node.template.declared.value)
-        };
+        let is_created = |(_, node): &(usize, &NodeElement<'a>)| !self.is_selected(node);
         for (slot, node) in self.graph.nodes.iter().enumerate().filter(is_created) {
             let template = u32::try_from(slot).ok().map(NodeId);
             for (kind, mut when) in self.alternatives(node.id) {

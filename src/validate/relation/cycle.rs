@@ -47,17 +47,17 @@ impl<'c, 'a> Checker<'c, 'a> {
         let is_inner = |(relation, target): &(&RelationElement<'_>, NodeId)| {
             knots[relation.source.0 as usize] == knots[target.0 as usize]
         };
-        let is_selected = |node| self.is_selected(node);
+        let is_found = |node| self.is_found(node);
         let moves = |(relation, target): &(&RelationElement<'_>, NodeId)| {
-            !is_selected(relation.source)
-                && !is_selected(*target)
+            !is_found(relation.source)
+                && !is_found(*target)
                 && !is_computed(relation.requirement.declared.value)
         };
         waits.filter(is_inner).filter(moves).collect()
     }
 
     /// Whether a node was found among existing instances, so that no node has to wait for it.
-    fn is_selected(&self, node: NodeId) -> bool {
+    fn is_found(&self, node: NodeId) -> bool {
         let body = self.graph.node(node).template.declared.value;
         body.get("metadata").is_some_and(|metadata| metadata.get("instance").is_some())
     }

@@ -1,6 +1,5 @@
 //! Checks targets that are one of several nodes of a template (TOSCA 2.0, section 8.7.1).
 
-use super::super::capability::has_directive;
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
 use crate::tosca::requirement::{self, AssignedCount, number_of};
@@ -19,8 +18,8 @@ impl<'a> Checker<'_, 'a> {
         let target = relation.target.map(|target| self.graph.node(target));
         let count = AssignedCount::read(body);
         if let Some(node) = target.filter(|_| takes_existing(body)) {
-            let is_selected = has_directive(node, Directive::Select);
-            if !is_selected && !has_directive(node, Directive::Substitute) {
+            let is_selected = self.has_directive(node, Directive::Select);
+            if !is_selected && !self.has_directive(node, Directive::Substitute) {
                 let name = self.graph.element(node.id).name;
                 let message = format!(
                     "`{name}` is a node of the template, and the requirement takes only existing nodes"
@@ -61,7 +60,7 @@ impl<'a> Checker<'_, 'a> {
         let all = all.get("capabilities");
         let Some(said) = all.and_then(|all| all.get(name)?.get("directives")) else { return };
         let words = said.items().filter_map(Node::text);
-        let is_existing = has_directive(self.graph.node(relation.source), Directive::Select);
+        let is_existing = self.has_directive(self.graph.node(relation.source), Directive::Select);
         if PermittedEnds::of(words) == PermittedEnds::External && !is_existing {
             let message =
                 format!("the capability `{name}` takes only relations from existing nodes");

@@ -21,7 +21,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean, listed};
 use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId, v2_0};
-use crate::variability::graph::{ElementId, RelationElement};
+use crate::variability::graph::{ElementId, NodeCopies, RelationElement};
 use cuvee_text::yaml::{Node, NodeKind};
 use template::Templates;
 
@@ -29,6 +29,8 @@ use template::Templates;
 struct AssignmentCase<'k, 'c, 'a> {
     relation: &'k RelationElement<'a>,
     definition: &'c RequirementDefinition<'c>,
+    /// The node, or a copy of it.
+    node: ElementId,
     /// The type of the node.
     source: TypeId,
     /// The elements that must be present: the relation, and the type assignment if it is one of
@@ -61,62 +63,90 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn relations(&self) {
         self.requirement_definitions();
         let templates = Templates::of(self.graph);
+        let copies = self.graph.copies();
         self.relationship_templates(&templates);
         for relation in self.graph.relations.iter().filter(|relation| self.counts(relation.id)) {
-            self.relation(relation, &templates);
+            self.relation(relation, &templates, &copies);
         }
         self.relation_counts();
         self.allocations();
     }
 
-    fn relation(&self, relation: &RelationElement<'a>, templates: &Templates<'_, 'a>) {
+    fn relation(
+        &self,
+        relation: &RelationElement<'a>,
+        templates: &Templates<'_, 'a>,
+        copies: &NodeCopies<'_, 'a>,
+    ) {
         self.requirement_grammar(relation);
         self.indexed_target(relation);
         let named = self.relationship_types(relation, templates);
         for (kind, when) in &named {
             self.relationship_values(relation, *kind, when, templates);
         }
-        let node_type = self.named_node_type(relation);
+        let named = (&*named, self.named_node_type(relation));
         let node = self.graph.node(relation.source);
         for (source, of_type) in self.types_of(node.id, Family::Node) {
             let when = [&[relation.id], &*of_type].concat();
-            let Some(definition) =
-                self.requirement_definition(source, self.graph.element(relation.id).name)
-            else {
-                if !self.is_open(source) {
-                    self.unknown_requirement(relation, source, &when);
-                }
-                continue;
-            };
-            let names_relationship = !named.is_empty();
-            let relationships = if names_relationship {
-                named.clone()
-            } else {
-                self.defined_relationship(definition)
-            };
+            let Some(case) = self.case(relation, (node.id, source), when, named) else { continue };
             // A relationship template in place may leave its type to the definition.
             if let ([(kind, _)], true) =
-                (&*relationships, relation.types.is_empty() && !names_relationship)
+                (&*case.relationships, relation.types.is_empty() && !case.names_relationship)
             {
                 self.relationship_values(relation, *kind, &of_type, templates);
             }
             if v2_0::is_of(relation.requirement.declared.value.document()) {
-                for (kind, of_kind) in &relationships {
-                    let when = [&*when, of_kind].concat();
+                for (kind, of_kind) in &case.relationships {
+                    let when = case.with(of_kind);
                     let of = Typed { id: relation.id, kind: *kind, when: &when };
                     self.without_values(relation, of);
                 }
             }
-            self.assignment(AssignmentCase {
-                relation,
-                definition,
-                source,
-                when,
-                relationships,
-                names_relationship,
-                node_type,
-            });
+            self.assignment(case);
         }
+        for copy in copies.get(&node.id).into_iter().flatten().filter(|it| self.counts(it.id)) {
+            let Some((at, _)) = self.taken_over(copy, "requirements") else { continue };
+            for (source, of_type) in self.types_of(copy.id, Family::Node) {
+                let when = [&[relation.id, copy.id], &*of_type].concat();
+                self.copied_at(at, || {
+                    let case = self.case(relation, (copy.id, source), when, named);
+                    case.into_iter().for_each(|case| self.assignment(case));
+                });
+            }
+        }
+    }
+
+    /// An assignment at a node of a type, with the relationship types and the node type that it
+    /// names.
+    fn case<'k>(
+        &self,
+        relation: &'k RelationElement<'a>,
+        (node, source): (ElementId, TypeId),
+        when: Vec<ElementId>,
+        (named, node_type): (&[(TypeId, Vec<ElementId>)], Option<TypeId>),
+    ) -> Option<AssignmentCase<'k, 'c, 'a>> {
+        let name = self.graph.element(relation.id).name;
+        let Some(definition) = self.requirement_definition(source, name) else {
+            if !self.is_open(source) {
+                self.unknown_requirement(relation, source, &when);
+            }
+            return None;
+        };
+        let names_relationship = !named.is_empty();
+        let relationships = match names_relationship {
+            true => named.to_vec(),
+            false => self.defined_relationship(definition),
+        };
+        Some(AssignmentCase {
+            relation,
+            definition,
+            node,
+            source,
+            when,
+            relationships,
+            names_relationship,
+            node_type,
+        })
     }
 
     fn unknown_requirement(

@@ -286,10 +286,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn uses(&self, relation: RelationId, node: &NodeElement<'a>, name: &str) -> bool {
         let relation = self.graph.relation(relation);
         let requirement = self.graph.element(relation.id).name;
-        let source = self.graph.node(relation.source).id;
+        let from = self.graph.node(relation.source).id;
         let kinds = self.types_of(node.id, Family::Node);
         self.counts(relation.id)
-            && self.types_of(source, Family::Node).into_iter().all(|(source, _)| {
+            && self.types_of(from, Family::Node).into_iter().all(|(source, _)| {
                 let Some(definition) = self.requirement_definition(source, requirement) else {
                     return false;
                 };
@@ -297,6 +297,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let case = AssignmentCase {
                     relation,
                     definition,
+                    node: from,
                     source,
                     when,
                     relationships,

@@ -79,7 +79,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let filter = NodeFilter::read(filter, &mut Diagnostics::default());
             let candidate = FilteredNode { node, kind, at };
             self.fulfils(when, &filter, candidate);
-            self.satisfies(when, &filter, candidate, &capabilities);
+            self.satisfies(when, &filter, candidate, (case.node, case.source), &capabilities);
         }
     }
 

@@ -74,8 +74,8 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks a template that no relation uses and that may be copied: its values have to fit, but
     /// required values may be missing.
-    fn unused_template(&self, template: &RelationshipTemplate<'a>) {
-        for assignment in &template.types {
+    fn unused_template(&self, template: &'a RelationshipTemplate<'a>) {
+        for assignment in &self.graph.relationship_holder(template, "type").types {
             let found = self.types.named(
                 Family::Relationship,
                 assignment.declared.name,
@@ -85,24 +85,47 @@ impl<'c, 'a> Checker<'c, 'a> {
                 Ok(kind) => kind,
                 Err(error) => return self.report_when(&[], &[], error),
             };
-            let definitions = &self.schemas.of(kind).properties;
-            for property in &template.properties {
-                let name = property.declared.name;
-                match (
-                    definitions.iter().copied().find(|definition| definition.named.name == name),
-                    property.value,
-                ) {
-                    (Some(definition), PropertyValue::Value(value)) => {
-                        self.report_values(&[], check_assignment(value, definition, &self.schemas));
-                    }
-                    (Some(_), PropertyValue::Expression(_)) => {}
-                    (None, _) if self.is_open(kind) => {}
-                    (None, _) => {
-                        let error = undefined(self.types.definition(kind).name, name, definitions);
-                        self.report_when(&[], &[], error.at(property.declared.span()));
-                    }
+            self.held_by(template, "properties", |holder| self.unused_properties(holder, kind));
+            self.held_by(template, "attributes", |holder| {
+                self.attributes(kind, &[], holder.value);
+            });
+        }
+    }
+
+    fn unused_properties(&self, template: &RelationshipTemplate<'a>, kind: TypeId) {
+        let definitions = &self.schemas.of(kind).properties;
+        for property in &template.properties {
+            let name = property.declared.name;
+            match (
+                definitions.iter().copied().find(|definition| definition.named.name == name),
+                property.value,
+            ) {
+                (Some(definition), PropertyValue::Value(value)) => {
+                    self.report_values(&[], check_assignment(value, definition, &self.schemas));
+                }
+                (Some(_), PropertyValue::Expression(_)) => {}
+                (None, _) if self.is_open(kind) => {}
+                (None, _) => {
+                    let error = undefined(self.types.definition(kind).name, name, definitions);
+                    self.report_when(&[], &[], error.at(property.declared.span()));
                 }
             }
+        }
+    }
+
+    /// Checks a keyname of a relationship template, or what it copies there. That is checked again
+    /// only if the copy has a type of its own (TOSCA 2.0, section 7.4).
+    fn held_by(
+        &self,
+        template: &'a RelationshipTemplate<'a>,
+        keyname: &str,
+        check: impl FnOnce(&'a RelationshipTemplate<'a>),
+    ) {
+        let holder = self.graph.relationship_holder(template, keyname);
+        match template.value.get("copy").filter(|_| !std::ptr::eq(holder, template)) {
+            Some(_) if template.types.is_empty() => {}
+            Some(copy) => self.copied_at(copy, || check(holder)),
+            None => check(template),
         }
     }
 
@@ -168,13 +191,17 @@ impl<'c, 'a> Checker<'c, 'a> {
             .map(|property| property.declared.name)
             .chain(with_value.map(|definition| definition.named.name))
             .collect();
-        self.assigned_properties(&properties, kind, of_type);
+        self.held_by(template, "properties", |_| {
+            self.assigned_properties(&properties, kind, of_type);
+        });
         for definition in refined {
             self.refined_property(&properties, kind, definition, &when);
         }
         self.missing_properties(typed, &properties, &given);
-        self.attributes(typed, template.value);
-        self.interfaces(typed, template.value, &[]);
+        self.held_by(template, "attributes", |holder| self.attributes(kind, &when, holder.value));
+        self.held_by(template, "interfaces", |holder| self.interfaces(typed, holder.value, &[]));
+        let interfaces = self.graph.relationship_holder(template, "interfaces").value;
+        self.operations_of_type(typed, interfaces, &[]);
     }
 
     /// Checks that a relationship of TOSCA 2.0 to which nothing gives values needs none.

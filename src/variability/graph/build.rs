@@ -292,7 +292,7 @@ impl<'a> GraphBuilder<'a, '_> {
         // If there is no relationship template of that name, it is the name of a type.
         let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
         let typed = relationship
-            .and_then(|template| template.types.first())
+            .and_then(|template| self.graph.relationship_holder(template, "type").types.first())
             .map(|assignment| assignment.declared.name);
         let template = self.graph.template;
         let hosting = self.is_hosting(
@@ -311,9 +311,12 @@ impl<'a> GraphBuilder<'a, '_> {
             properties: Ids::new(),
         });
         if let Some(template) = relationship {
+            // A copy has what it copies as its own.
+            let held = |keyname| self.graph.relationship_holder(template, keyname);
+            let (typed, assigning) = (held("type"), held("properties"));
             let (types, properties) = (
-                self.allocate_types(&template.types, id),
-                self.allocate_properties(&template.properties, id),
+                self.allocate_types(&typed.types, id),
+                self.allocate_properties(&assigning.properties, id),
             );
             let relation = &mut self.graph.relations[slot];
             (relation.types, relation.properties) = (types, properties);

@@ -5,6 +5,7 @@ use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
 use crate::diagnostic::{Advice, Code, Diagnostic, closest, did_you_mean};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
+use crate::variability::template::RelationshipTemplate;
 use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -70,6 +71,19 @@ impl<'a> Graph<'a> {
         let may_copy = v2_0::is_of(body.document()) && body.get(keyname).is_none();
         let copied = if may_copy { self.copied(node) } else { None };
         copied.unwrap_or(node)
+    }
+
+    /// The same for a relationship template.
+    pub(crate) fn relationship_holder(
+        &self,
+        template: &'a RelationshipTemplate<'a>,
+        keyname: &str,
+    ) -> &'a RelationshipTemplate<'a> {
+        let body = template.value;
+        let may_copy = v2_0::is_of(body.document()) && body.get(keyname).is_none();
+        let copied = body.get("copy").filter(|_| may_copy).and_then(Node::as_str);
+        let copied = copied.and_then(|name| self.relationship_named(name));
+        copied.map_or(template, |position| &self.template.relationships[position])
     }
 
     /// Finds the element that a name or a position means.
