@@ -144,11 +144,16 @@ impl Conversion {
         }
     }
 
-    /// The files for a directory; definitions of TOSCA 1.0 come with the metadata file that links
-    /// them.
+    /// The files for a directory; definitions of TOSCA 1.0 and several templates of one archive come
+    /// with the metadata file that links them.
     pub fn to_files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let meta = (self.format == ConversionFormat::Xml)
-            .then(|| csar::definitions_meta(&self.files, self.meta.as_ref()));
+        let meta = match (self.format, self.meta.as_ref()) {
+            (ConversionFormat::Xml, meta) => Some(csar::definitions_meta(&self.files, meta)),
+            (_, meta) => meta.filter(|meta| !meta.others.is_empty()).and_then(|meta| {
+                let (path, meta) = csar::converted_meta(&self.files, meta)?;
+                Some((path.into(), meta))
+            }),
+        };
         meta.into_iter().chain(self.files.iter().cloned()).collect()
     }
 }

@@ -31,14 +31,33 @@ const SUPPLIED: &str = "tosca_simple_1_3.yaml";
 /// Packs files as they are: nothing is resolved.
 const AS_THEY_ARE: Extension = Extension { is_version: |_| false, key: "" };
 
+/// The documents to convert with the paths of their results; the template comes first.
+type PlacedDocuments<'l> = Vec<(&'l Document, PathBuf)>;
+
+/// A template of a conversion, and the documents that it imports.
+struct VersionedTemplate<'l> {
+    documents: PlacedDocuments<'l>,
+    types: Types<'l>,
+    links: Links,
+}
+
 /// The files of one conversion.
 struct VersionFiles<'l> {
     loaded: &'l Loaded,
     to: TargetVersion,
-    /// The documents to convert with the paths of their results; the template comes first.
-    documents: Vec<(&'l Document, PathBuf)>,
-    /// The other files.
+    /// The template, and those that its archive lists beside it.
+    templates: Vec<VersionedTemplate<'l>>,
+    /// The files that are not converted.
     others: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// What was written so far.
+#[derive(Default)]
+struct WrittenVersions {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    losses: Losses,
+    needed: Vec<NeededType>,
+    done: FxHashSet<FileId>,
 }
 
 impl Resolver {
@@ -49,31 +68,58 @@ impl Resolver {
         to: TargetVersion,
     ) -> Result<Answer<Conversion>, Failure> {
         self.answer(Extent::Whole, |loaded| {
-            let template = loaded.whole(loaded.template())?;
-            check(template, to)?;
+            check(loaded.whole(loaded.template())?, to)?;
             let mut warnings = Diagnostics::default();
-            let wanted = ImportDefinition::all(template.root());
-            let imported = loaded.import(wanted, false, &mut warnings);
+            let beside = match query.is_single {
+                true => Vec::new(),
+                false => listed_templates(loaded, to, &mut warnings),
+            };
+            let mut files = self.version_files(loaded, query, to, &mut warnings)?;
+            for other in &beside {
+                files.add(self.version_files(other, query, to, &mut warnings)?);
+            }
             // What cannot be read is not converted, and its import stays.
             for found in warnings.0.iter_mut().filter(|found| found.severity == Severity::Error) {
                 found.severity = Severity::Warning;
             }
-            let files = [loaded.library(), &*imported.files, &[loaded.template()]].concat();
-            let documents = loaded.documents(&files)?;
-            let all = self.choice.beside_profiles(&documents, loaded.sources());
-            let types = Types::linked(all, &imported.links, &VARIABILITY_GROUPS);
             self.progress.clone().phase("converting");
-            let files = match query.is_single {
-                true => VersionFiles::alone(loaded, to, template),
-                false => {
-                    let mut all = VersionFiles::all(loaded, to, &files)?;
-                    all.add_beside(self);
-                    all
-                }
-            };
-            Ok((files.converted(&types, &imported.links), warnings))
+            Ok((files.converted(), warnings))
         })
     }
+
+    /// The files of one template.
+    fn version_files<'l>(
+        &self,
+        loaded: &'l Loaded,
+        query: &ConversionQuery,
+        to: TargetVersion,
+        warnings: &mut Diagnostics,
+    ) -> Result<VersionFiles<'l>, Diagnostics> {
+        let template = loaded.whole(loaded.template())?;
+        let imported = loaded.import(ImportDefinition::all(template.root()), false, warnings);
+        let files = [loaded.library(), &*imported.files, &[loaded.template()]].concat();
+        let documents = loaded.documents(&files)?;
+        let all = self.choice.beside_profiles(&documents, loaded.sources());
+        let types = Types::linked(all, &imported.links, &VARIABILITY_GROUPS);
+        let (documents, others) = match query.is_single {
+            true => (alone(loaded, template), Vec::new()),
+            false => placed(loaded, &files)?,
+        };
+        let templates = vec![VersionedTemplate { documents, types, links: imported.links }];
+        let mut files = VersionFiles { loaded, to, templates, others };
+        if !query.is_single {
+            files.add_beside(self);
+        }
+        Ok(files)
+    }
+}
+
+/// The templates that the archive lists beside this one, as far as they are of the other version.
+fn listed_templates(loaded: &Loaded, to: TargetVersion, warnings: &mut Diagnostics) -> Vec<Loaded> {
+    let read = loaded.others().filter_map(|other| warnings.all_ok(other));
+    let is_of_other_version =
+        |it: &Loaded| it.whole(it.template()).is_ok_and(|template| check(template, to).is_ok());
+    read.filter(is_of_other_version).collect()
 }
 
 /// Checks that a template is of the other version.
@@ -94,76 +140,93 @@ fn check(template: &Document, to: TargetVersion) -> Result<(), Diagnostic> {
     Err(Diagnostic::error(Code::UnsupportedVersion, message).at(at).help(help))
 }
 
-impl<'l> VersionFiles<'l> {
-    /// The template alone.
-    fn alone(loaded: &'l Loaded, to: TargetVersion, template: &'l Document) -> Self {
-        let path = loaded.package().template.file_name().unwrap_or_default();
-        Self { loaded, to, documents: vec![(template, path.into())], others: Vec::new() }
-    }
+/// The template alone.
+fn alone<'l>(loaded: &'l Loaded, template: &'l Document) -> PlacedDocuments<'l> {
+    let path = loaded.package().template.file_name().unwrap_or_default();
+    vec![(template, path.into())]
+}
 
-    /// The template with the files that belong to it.
-    fn all(loaded: &'l Loaded, to: TargetVersion, files: &[FileId]) -> Result<Self, Diagnostics> {
-        let package = loaded.package();
-        let path = |file: FileId| normalize(loaded.sources().file(file).asked());
-        let rest = files.iter().filter(|file| **file != loaded.template());
-        let own: Vec<FileId> = std::iter::once(loaded.template()).chain(rest.copied()).collect();
-        if let Some(root) = package.root() {
-            let below = |file: &FileId| {
-                let below = package.below_root(&path(*file));
-                Some((loaded.whole(*file).ok()?, PathBuf::from(below?)))
-            };
-            let documents: Vec<_> = own.iter().filter_map(below).collect();
-            let mut others = package.contents("", root)?;
-            others.retain(|(path, _)| {
-                let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with('.'));
-                let is_meta =
-                    path.as_path() == Path::new(csar::META) || path.as_os_str() == "TOSCA.meta";
-                !is_hidden && !is_meta && documents.iter().all(|(_, own)| own != path)
-            });
-            return Ok(Self { loaded, to, documents, others });
-        }
-        if let Ok(files) = Self::gathered(loaded, to, &own) {
-            return Ok(files);
-        }
-        // Some files that these name are not there.
-        let parents = own.iter().filter_map(|file| path(*file).parent().map(Path::to_owned));
-        let root = parents.reduce(|root, path| {
-            let same = root.components().zip(path.components()).take_while(|(a, b)| a == b);
-            same.map(|(part, _)| part).collect()
-        });
-        let root = root.unwrap_or_default();
+/// The template with the files that belong to it: the documents among these, and the others.
+fn placed<'l>(
+    loaded: &'l Loaded,
+    files: &[FileId],
+) -> Result<(PlacedDocuments<'l>, Vec<(PathBuf, Vec<u8>)>), Diagnostics> {
+    let package = loaded.package();
+    let path = |file: FileId| normalize(loaded.sources().file(file).asked());
+    let rest = files.iter().filter(|file| **file != loaded.template());
+    let own: Vec<FileId> = std::iter::once(loaded.template()).chain(rest.copied()).collect();
+    if let Some(root) = package.root() {
         let below = |file: &FileId| {
-            let below = path(*file).strip_prefix(&root).ok()?.to_owned();
-            Some((loaded.whole(*file).ok()?, below))
+            let below = package.below_root(&path(*file));
+            Some((loaded.whole(*file).ok()?, PathBuf::from(below?)))
         };
-        let documents = own.iter().filter_map(below).collect();
-        Ok(Self { loaded, to, documents, others: Vec::new() })
+        let documents: Vec<_> = own.iter().filter_map(below).collect();
+        let mut others = package.contents("", root)?;
+        others.retain(|(path, _)| {
+            let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with('.'));
+            let is_meta =
+                path.as_path() == Path::new(csar::META) || path.as_os_str() == "TOSCA.meta";
+            !is_hidden && !is_meta && documents.iter().all(|(_, own)| own != path)
+        });
+        return Ok((documents, others));
+    }
+    if let Ok(files) = gathered(loaded, &own) {
+        return Ok(files);
+    }
+    // Some files that these name are not there.
+    let parents = own.iter().filter_map(|file| path(*file).parent().map(Path::to_owned));
+    let root = parents.reduce(|root, path| {
+        let same = root.components().zip(path.components()).take_while(|(a, b)| a == b);
+        same.map(|(part, _)| part).collect()
+    });
+    let root = root.unwrap_or_default();
+    let below = |file: &FileId| {
+        let below = path(*file).strip_prefix(&root).ok()?.to_owned();
+        Some((loaded.whole(*file).ok()?, below))
+    };
+    Ok((own.iter().filter_map(below).collect(), Vec::new()))
+}
+
+/// The documents, and the files that they name.
+fn gathered<'l>(
+    loaded: &'l Loaded,
+    own: &[FileId],
+) -> Result<(PlacedDocuments<'l>, Vec<(PathBuf, Vec<u8>)>), Diagnostic> {
+    let package = loaded.package();
+    let path = |file: FileId| normalize(loaded.sources().file(file).asked());
+    let texts: Vec<_> =
+        own.iter().map(|file| (path(*file), loaded.sources().file(*file).text())).collect();
+    let template = texts.first().map_or("", |(_, text)| &***text);
+    let beside = texts.get(1..).unwrap_or_default();
+    let beside: Vec<_> = beside.iter().map(|(path, text)| (path.as_path(), &***text)).collect();
+    let gathered = csar::gather(package, loaded.sources(), template, &beside, &AS_THEY_ARE)?;
+    let mut gathered = gathered.into_iter();
+    let documents = own
+        .iter()
+        .zip(gathered.by_ref())
+        .filter_map(|(file, (path, _))| Some((loaded.whole(*file).ok()?, path)));
+    let documents = documents.collect();
+    Ok((documents, gathered.collect()))
+}
+
+impl<'l> VersionFiles<'l> {
+    /// The documents of all templates.
+    fn documents(&self) -> impl Iterator<Item = &(&'l Document, PathBuf)> {
+        self.templates.iter().flat_map(|template| &template.documents)
     }
 
-    /// The documents, and the files that they name.
-    fn gathered(loaded: &'l Loaded, to: TargetVersion, own: &[FileId]) -> Result<Self, Diagnostic> {
-        let package = loaded.package();
-        let path = |file: FileId| normalize(loaded.sources().file(file).asked());
-        let texts: Vec<_> =
-            own.iter().map(|file| (path(*file), loaded.sources().file(*file).text())).collect();
-        let template = texts.first().map_or("", |(_, text)| &***text);
-        let beside = texts.get(1..).unwrap_or_default();
-        let beside: Vec<_> = beside.iter().map(|(path, text)| (path.as_path(), &***text)).collect();
-        let gathered = csar::gather(package, loaded.sources(), template, &beside, &AS_THEY_ARE)?;
-        let mut gathered = gathered.into_iter();
-        let documents = own
-            .iter()
-            .zip(gathered.by_ref())
-            .filter_map(|(file, (path, _))| Some((loaded.whole(*file).ok()?, path)));
-        let documents = documents.collect();
-        Ok(Self { loaded, to, documents, others: gathered.collect() })
+    /// Adds a template of the same archive.
+    fn add(&mut self, more: Self) {
+        self.templates.extend(more.templates);
+        let paths: FxHashSet<_> = self.documents().map(|(_, path)| path.clone()).collect();
+        self.others.retain(|(path, _)| !paths.contains(path));
     }
 
     /// Adds the rules and conditions that the template reads from files beside it.
     fn add_beside(&mut self, resolver: &Resolver) {
         let Ok(interpreted) = Interpreted::of(self.loaded, &resolver.choice) else { return };
         let base = normalize(self.loaded.base());
-        let template = self.documents.first().and_then(|(_, path)| path.parent());
+        let template = self.documents().next().and_then(|(_, path)| path.parent());
         let template = template.map(Path::to_owned).unwrap_or_default();
         for root in interpreted.beside().into_iter().flatten() {
             let file = root.document().file();
@@ -171,7 +234,7 @@ impl<'l> VersionFiles<'l> {
             let path = normalize(source.asked());
             let Ok(below) = path.strip_prefix(&base) else { continue };
             let path = template.join(below);
-            let is_known = self.documents.iter().any(|(_, own)| *own == path)
+            let is_known = self.documents().any(|(_, own)| *own == path)
                 || self.others.iter().any(|(own, _)| *own == path);
             if file != self.loaded.template() && !is_known {
                 self.others.push((path, source.text().as_bytes().to_vec()));
@@ -179,54 +242,21 @@ impl<'l> VersionFiles<'l> {
         }
     }
 
-    fn converted(self, types: &Types<'l>, links: &Links) -> Conversion {
-        let refusals = match self.to {
-            TargetVersion::Two => types.refusals(),
-            TargetVersion::Simple => Refusals::default(),
-        };
-        let renamed = renamed_types(types, self.to);
-        let bringing = self.bringing(links);
-        let gone: FxHashSet<FileId> = match self.to {
-            TargetVersion::Simple => {
-                let gone = self.documents.iter().skip(1).map(|(document, _)| *document);
-                gone.filter(|it| is_supplied_file(it)).map(Document::file).collect()
-            }
-            TargetVersion::Two => FxHashSet::default(),
-        };
-        let leaving = leading_to(links, &gone);
-        let is_single = self.documents.len() == 1;
+    fn converted(self) -> Conversion {
         let supplied = self.supplied_path();
-        let mut files = Vec::new();
-        let mut losses = Losses::default();
-        let mut needed: Vec<NeededType> = Vec::new();
-        for (document, path) in &self.documents {
-            let is_of_2_0 = v2_0::is_of(document);
-            if gone.contains(&document.file()) {
-                continue;
-            }
-            if is_of_2_0 == (self.to == TargetVersion::Two) {
-                files.push((path.clone(), document.text().as_bytes().to_vec()));
-                continue;
-            }
-            let beside = (!is_single).then(|| relative(path, &supplied));
-            let below_root = |name: &str| {
-                let named = Path::new(name.strip_prefix('/')?);
-                let is_there = self.documents.iter().any(|(_, own)| own == named);
-                is_there.then(|| relative(path, named))
-            };
-            let imports = [&bringing, &leaving];
-            let context = context((types, &renamed, &refusals), beside, &below_root, imports);
-            let VersionedDocument { text, losses: found, needed: more } =
-                converted(document, self.to, &context);
-            needed.extend(more.into_iter().filter(|it| !needed.contains(it)).collect::<Vec<_>>());
-            losses.extend(found.entries().iter().cloned());
-            files.push((path.clone(), text.into_bytes()));
+        let beside = self.documents().nth(self.templates.len()).map(|_| supplied.as_path());
+        let mut written = WrittenVersions::default();
+        for template in &self.templates {
+            self.convert(template, beside, &mut written);
         }
-        if !is_single && !needed.is_empty() {
-            files.push((supplied, supplied_document(types, &needed).into_bytes()));
-        }
-        if self.documents.len() == 1 && self.others.is_empty() {
-            losses.extend(left_behind(links));
+        let WrittenVersions { mut files, mut losses, needed, .. } = written;
+        if let [VersionedTemplate { types, links, documents }, ..] = &self.templates[..] {
+            if beside.is_some() && !needed.is_empty() {
+                files.push((supplied, supplied_document(types, &needed).into_bytes()));
+            }
+            if documents.len() == 1 && self.others.is_empty() {
+                losses.extend(left_behind(links));
+            }
         }
         files.extend(self.others);
         let meta = self.loaded.package().meta().cloned().map(|mut meta| {
@@ -238,6 +268,53 @@ impl<'l> VersionFiles<'l> {
             TargetVersion::Simple => ConversionFormat::Yaml,
         };
         Conversion { files, losses: losses.ordered(), format, meta }
+    }
+
+    /// Converts the documents of a template that were not written for another one. Types are supplied
+    /// `beside` them, or in each.
+    fn convert(
+        &self,
+        VersionedTemplate { documents, types, links }: &VersionedTemplate<'l>,
+        beside: Option<&Path>,
+        written: &mut WrittenVersions,
+    ) {
+        let refusals = match self.to {
+            TargetVersion::Two => types.refusals(),
+            TargetVersion::Simple => Refusals::default(),
+        };
+        let renamed = renamed_types(types, self.to);
+        let bringing = self.bringing(links);
+        let gone: FxHashSet<FileId> = match self.to {
+            TargetVersion::Simple => {
+                let gone = documents.iter().skip(1).map(|(document, _)| *document);
+                gone.filter(|it| is_supplied_file(it)).map(Document::file).collect()
+            }
+            TargetVersion::Two => FxHashSet::default(),
+        };
+        let leaving = leading_to(links, &gone);
+        for (document, path) in documents {
+            if gone.contains(&document.file()) || !written.done.insert(document.file()) {
+                continue;
+            }
+            if v2_0::is_of(document) == (self.to == TargetVersion::Two) {
+                written.files.push((path.clone(), document.text().as_bytes().to_vec()));
+                continue;
+            }
+            let beside = beside.map(|supplied| relative(path, supplied));
+            let below_root = |name: &str| {
+                let named = Path::new(name.strip_prefix('/')?);
+                let is_there = documents.iter().any(|(_, own)| own == named);
+                is_there.then(|| relative(path, named))
+            };
+            let imports = [&bringing, &leaving];
+            let context = context((types, &renamed, &refusals), beside, &below_root, imports);
+            let VersionedDocument { text, losses, needed } = converted(document, self.to, &context);
+            let more = needed.into_iter().filter(|it| !written.needed.contains(it));
+            let more: Vec<_> = more.collect();
+            written.needed.extend(more);
+            written.losses.extend(losses.entries().iter().cloned());
+            written.files.push((path.clone(), text.into_bytes()));
+        }
     }
 
     /// The imports that bring more than types in version 1.3, by their places.
@@ -270,10 +347,10 @@ impl<'l> VersionFiles<'l> {
 
     /// Where the supplied types go: beside the template, by a name that no other file has.
     fn supplied_path(&self) -> PathBuf {
-        let template = self.documents.first().map(|(_, path)| path.as_path());
+        let template = self.documents().next().map(|(_, path)| path.as_path());
         let directory = template.and_then(Path::parent).unwrap_or(Path::new(""));
         let is_taken = |path: &Path| {
-            self.documents.iter().any(|(_, own)| own == path)
+            self.documents().any(|(_, own)| own == path)
                 || self.others.iter().any(|(own, _)| own == path)
         };
         let mut names = std::iter::once(SUPPLIED.to_owned())

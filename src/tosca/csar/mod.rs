@@ -26,8 +26,8 @@ pub use archive::{Archive, Limits};
 pub(crate) use meta::{META, META_DIRECTORY, Meta, check_definitions, is_pattern, matches_pattern};
 pub(crate) use names::{gather, imports_by_path, renamed, renamed_nodes};
 pub(crate) use pack::{
-    Extension, Extras, definitions_meta, pack, pack_converted, pack_definitions, pack_files,
-    pack_nested,
+    Extension, Extras, converted_meta, definitions_meta, pack, pack_converted, pack_definitions,
+    pack_files, pack_nested,
 };
 pub(crate) use package::{Package, TEMPLATE_NAMES, has_template};
 

@@ -153,15 +153,29 @@ pub(crate) fn pack_converted(
     files: &[(PathBuf, Vec<u8>)],
     meta: Option<&Meta>,
 ) -> Result<Vec<u8>, Diagnostic> {
-    let (Some((entry, _)), Some(meta)) = (files.first(), meta) else { return pack_files(files) };
-    let is_same = |name: &str| files.iter().skip(1).any(|(path, _)| path == Path::new(name));
-    let meta = meta.with_entry(&entry_name(entry)?);
+    let Some((path, meta)) = meta.and_then(|meta| converted_meta(files, meta)) else {
+        return pack_files(files);
+    };
     let mut archive = ArchiveWriter::default();
-    archive.add(META, meta.write(is_same).as_bytes())?;
+    archive.add(path, &meta)?;
     for (path, bytes) in files {
         archive.add(&entry_name(path)?, bytes)?;
     }
     archive.finish()
+}
+
+/// The `TOSCA.meta` of converted files, with what that of another archive says about itself and about
+/// unchanged files. It lists the templates that are still there.
+pub(crate) fn converted_meta(
+    files: &[(PathBuf, Vec<u8>)],
+    meta: &Meta,
+) -> Option<(&'static str, Vec<u8>)> {
+    let rest = files.get(1..)?;
+    let is_there = |name: &str| rest.iter().any(|(path, _)| path == Path::new(name));
+    let mut meta = meta.clone();
+    meta.entry = in_archive(&files.first()?.0)?;
+    meta.others.retain(|name| is_there(name));
+    Some((META, meta.write(is_there).into_bytes()))
 }
 
 /// Packs definitions and the files that they name. The definitions come first.
