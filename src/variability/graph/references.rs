@@ -324,8 +324,8 @@ impl<'a> Finder<'_, 'a> {
         if properties.is_empty() { vec![entity] } else { properties }
     }
 
-    /// The node, or the relation: in TOSCA 2.0, `SELF` is the relationship where there is one
-    /// (section 10.3).
+    /// The node, or the relation: `SELF` is the relationship inside of one, and in TOSCA 2.0
+    /// wherever there is one (section 10.3).
     fn entity(&self, entity: &str, at: Node<'_>) -> Option<ElementId> {
         let around = std::iter::successors(self.from, |&id| self.graph.element(id).container);
         let mut around = around.map(|id| (id, self.graph.element(id).kind));
@@ -333,9 +333,11 @@ impl<'a> Finder<'_, 'a> {
         let node = match entity {
             "SELF" => {
                 let is_2_0 = v2_0::is_of(at.document());
-                let is =
-                    |kind| kind == ElementKind::Node || is_2_0 && kind == ElementKind::Relation;
-                return find(&is).map(|(id, _)| id);
+                let is_meant = |(id, kind): &(ElementId, ElementKind)| match kind {
+                    ElementKind::Relation => is_2_0 || Some(*id) != self.from,
+                    kind => *kind == ElementKind::Node,
+                };
+                return around.find(is_meant).map(|(id, _)| id);
             }
             "SOURCE" | "TARGET" => {
                 let (relation, _) = find(&|kind| kind == ElementKind::Relation)?;
