@@ -2,6 +2,7 @@
 
 use super::checker::Checker;
 use crate::diagnostic::{Advice, Code, Diagnostic};
+use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
 use crate::variability::graph::ElementId;
 use crate::variability::inputs::Declaration;
@@ -110,7 +111,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// Warns of a value that an input never has.
     fn never_equal(&self, declaration: &Declaration<'a>, value: Node<'a>, when: &[ElementId]) {
-        let problems = declaration.problems(&declaration.read_value(value.to_value()));
+        let problems = declaration.problems(&declaration.read_value(v2_0::data(value)));
         let Some(problem) = problems.first() else { return };
         let message = format!(
             "the variability input `{}` never has this value: {}",
@@ -130,7 +131,7 @@ impl<'a> Checker<'_, 'a> {
         when: &[ElementId],
     ) {
         use ValueOperator as Op;
-        let other = declaration.read_value(value.to_value());
+        let other = declaration.read_value(v2_0::data(value));
         let holds = |own: &Value| {
             let pair = [own.clone(), other.clone()];
             let operands = if is_first { pair.to_vec() } else { pair.into_iter().rev().collect() };

@@ -264,6 +264,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             KeynameContent::Type
                 if node.as_str().is_none()
                     && node.text() != Some("null")
+                    && !(self.is_variable && node.kind() == NodeKind::Mapping)
                     && !self.has_alternatives(node) =>
             {
                 wrong(self, node, "the name of a type");
