@@ -306,8 +306,13 @@ impl<'l> VersionFiles<'l> {
                 let is_there = documents.iter().any(|(_, own)| own == named);
                 is_there.then(|| relative(path, named))
             };
+            let path_to = |file: FileId| {
+                let (_, other) = documents.iter().find(|(document, _)| document.file() == file)?;
+                Some(relative(path, other))
+            };
             let imports = [&bringing, &leaving];
-            let context = context((types, &renamed, &refusals), beside, &below_root, imports);
+            let paths = (&below_root as _, &path_to as _);
+            let context = context((types, &renamed, &refusals), beside, paths, imports);
             let VersionedDocument { text, losses, needed } = converted(document, self.to, &context);
             let more = needed.into_iter().filter(|it| !written.needed.contains(it));
             let more: Vec<_> = more.collect();
@@ -363,7 +368,10 @@ impl<'l> VersionFiles<'l> {
 fn context<'t, 'l>(
     (types, renamed, refusals): (&'t Types<'l>, &'t FxHashMap<TypeId, String>, &'t Refusals),
     beside: Option<String>,
-    below_root: &'t dyn Fn(&str) -> Option<String>,
+    (below_root, path_to): (
+        &'t dyn Fn(&str) -> Option<String>,
+        &'t dyn Fn(FileId) -> Option<String>,
+    ),
     [bringing, leaving]: [&'t FxHashSet<Span>; 2],
 ) -> VersionContext<'t, 'l> {
     VersionContext {
@@ -377,6 +385,7 @@ fn context<'t, 'l>(
         mark: EXTENSION.key,
         beside,
         below_root,
+        path_to,
         leaving,
     }
 }

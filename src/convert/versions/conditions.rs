@@ -268,7 +268,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// The type of the nodes that the filter of an element is about.
     fn filtered_type(&self, entity: &ElementGrammar, element: Node<'a>) -> Option<TypeId> {
         let named = match entity.kind {
-            EntityKind::NodeTemplate => element.get("type"),
+            EntityKind::NodeTemplate => return self.template_node(element).0,
             EntityKind::Requirement => element
                 .get("node")
                 .or_else(|| self.of_parent()?.requirements.get(self.name)?.definition.node),
@@ -279,11 +279,10 @@ impl<'t, 'a> Converter<'t, 'a> {
             _ => element.get("node_type"),
         };
         let template = named?.text().and_then(|name| self.template("node_templates", name));
-        let kind = match template {
-            Some(template) => template.get("type"),
-            None => named,
-        };
-        self.declared_type(Family::Node, kind?)
+        match template {
+            Some(template) => self.template_node(template).0,
+            None => self.declared_type(Family::Node, named?),
+        }
     }
 
     fn filtered_properties(

@@ -2,6 +2,7 @@
 
 use super::{Converter, TargetVersion, call, inline_list, list, map, paths, text};
 use crate::convert::loss::LossKind;
+use crate::tosca::Family;
 use crate::tosca::function::function_not_map;
 use crate::tosca::v2_0;
 use crate::tosca::value::{Primitive, Schema};
@@ -72,23 +73,34 @@ impl<'a> Converter<'_, 'a> {
         }
     }
 
-    fn is_range(&self, schema: Option<&Schema<'a>>) -> bool {
-        let kind = schema.and_then(|schema| self.primitive(schema.kind?));
-        kind == Some(Primitive::Range.name())
+    pub(super) fn is_range(&self, schema: Option<&Schema<'a>>) -> bool {
+        schema.and_then(|schema| schema.kind).is_some_and(|kind| self.is_range_type(kind))
+    }
+
+    /// Whether the values of a type are ranges. In version 2.0, the type is one that is supplied.
+    pub(super) fn is_range_type(&self, kind: Node<'a>) -> bool {
+        let (types, range) = (self.context.types, Primitive::Range.name());
+        let mut chain =
+            self.named_type(Family::Data, kind).into_iter().flat_map(|id| types.chain(id));
+        kind.text() == Some(range)
+            || self.primitive(kind) == Some(range)
+            || chain.any(|id| types.definition(id).name == range)
     }
 
     /// A range, of which version 2.0 wants numbers as bounds.
     fn range_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
-        let items = node.items().map(|bound| match bound.as_str() {
-            Some("UNBOUNDED") => {
-                let why = "a `range` of TOSCA 2.0 has numbers as bounds: it gets the largest one";
-                self.report(LossKind::Lost, bound, "`UNBOUNDED`", why);
-                (Some(bound), Out::Value(i64::MAX.into()))
-            }
-            _ => (Some(bound), Out::Source(bound)),
-        });
+        let items = node.items().map(|bound| (Some(bound), self.bound_to_2_0(bound)));
         let items = items.collect();
         list(node, items)
+    }
+
+    pub(super) fn bound_to_2_0(&mut self, bound: Node<'a>) -> Out<'a> {
+        if bound.as_str() != Some("UNBOUNDED") {
+            return Out::Source(bound);
+        }
+        let why = "a `range` of TOSCA 2.0 has numbers as bounds: it gets the largest one";
+        self.report(LossKind::Lost, bound, "`UNBOUNDED`", why);
+        Out::Value(i64::MAX.into())
     }
 
     /// Converts a call of version 1.3.
@@ -108,9 +120,7 @@ impl<'a> Converter<'_, 'a> {
                     let why = "`$get_artifact` of TOSCA 2.0 does not say where artifacts go";
                     self.report(LossKind::Lost, more, "the location of an artifact", why);
                 }
-                let items = operand.items().take(2);
-                let items = items.map(|item| (Some(item), paths::literal(item))).collect();
-                list(operand, items)
+                self.artifact_to_2_0(operand)?
             }
             name if OLD.contains(&name) => {
                 let why = "TOSCA 2.0 does not have it, so nobody knows its value";
@@ -168,13 +178,13 @@ impl<'a> Converter<'_, 'a> {
     fn call_to_1_3(&mut self, node: Node<'a>, name: &str, operand: Node<'a>) -> Option<Out<'a>> {
         let arguments = match name {
             "get_property" | "get_attribute" => self.path_to_1_3(operand)?,
-            "get_artifact" if operand.items().len() != 2 => return None,
+            "get_artifact" => self.artifact_to_1_3(operand)?,
             name if OLD.contains(&name) => Out::Source(operand),
             // TOSCA 2.0 puts lists together, too.
             "concat" if operand.items().any(|item| item.kind() == NodeKind::Sequence) => {
                 return None;
             }
-            "get_input" | "get_artifact" => self.value_to_1_3(operand)?,
+            "get_input" => self.value_to_1_3(operand)?,
             name if OF_VALUES.contains(&name) => self.value_to_1_3(operand)?,
             _ => return None,
         };

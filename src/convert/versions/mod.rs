@@ -29,7 +29,8 @@ use crate::tosca::PropertyDefinition;
 use crate::tosca::types::{
     EffectiveInterface, EffectiveType, OperationDefinition, Refusals, TypeId, Types,
 };
-use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent};
+use crate::tosca::v2_0;
+use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent, Short};
 use crate::tosca::value::Schema;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
@@ -37,6 +38,7 @@ use cuvee_text::yaml::{Document, Limits, Node, NodeKind, Out, OutKey, parse, wri
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 /// The metadata entry of TOSCA 2.0 that keeps what only version 1.3 has.
@@ -73,6 +75,8 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub beside: Option<String>,
     /// The path to a file that an import names from the root of an archive.
     pub below_root: &'t dyn Fn(&str) -> Option<String>,
+    /// The path to another file that is converted, too.
+    pub path_to: &'t dyn Fn(FileId) -> Option<String>,
     /// The imports of files that hold nothing but supplied types, by their places. Nothing needs them
     /// any more.
     pub leaving: &'t FxHashSet<Span>,
@@ -150,10 +154,14 @@ struct Converter<'t, 'a> {
     assignment: Option<Node<'a>>,
     /// What uses relationship templates, by their names.
     users: OnceCell<FxHashMap<&'a str, Vec<paths::UsedRelationship<'a>>>>,
+    /// What variability inputs may be, by their names.
+    variability_inputs: Rc<FxHashMap<&'a str, Schema<'a>>>,
     /// The templates of the topology, by section.
     templates: OnceCell<FxHashMap<&'a str, NamedNodes<'a>>>,
     losses: Losses,
     needed: Vec<NeededType>,
+    /// The paths of files that the document has to import.
+    needed_files: Vec<String>,
 }
 
 /// What says which values there may be by which names.
@@ -512,9 +520,11 @@ impl<'t, 'a> Converter<'t, 'a> {
             name: "",
             assignment: None,
             users: OnceCell::new(),
+            variability_inputs: parameters::variability_inputs(topology, context.mark).into(),
             templates: OnceCell::new(),
             losses: Losses::default(),
             needed: Vec::new(),
+            needed_files: Vec::new(),
         }
     }
 
@@ -714,7 +724,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             let members = self.template("groups", name)?.get("members")?;
             node(members.items().next()?.text()?)
         });
-        self.declared_type(Family::Node, template?.get("type")?)
+        self.template_node(template?).0
     }
 
     /// The operation that an activity calls, by the name of its interface or of the type of that.
@@ -724,13 +734,19 @@ impl<'t, 'a> Converter<'t, 'a> {
             let mut all = of.interfaces.values().map(|part| &part.definition);
             return all.find_map(|it| AssignedTo::Interface(it).operation(called));
         };
-        let named = of.interfaces.get(interface).or_else(|| {
-            let wanted = self.context.types.find_in(self.file(), Family::Interface, interface)?;
+        AssignedTo::Interface(self.called_interface(interface)?).operation(operation)
+    }
+
+    /// The interface of this name, or of the type of this name.
+    fn called_interface(&self, name: &str) -> Option<&'t EffectiveInterface<'a>> {
+        let AssignedTo::Type(of) = self.assigned? else { return None };
+        let named = of.interfaces.get(name).or_else(|| {
+            let wanted = self.context.types.find_in(self.file(), Family::Interface, name)?;
             let has_type = |kind| self.named_type(Family::Interface, kind) == Some(wanted);
             let mut all = of.interfaces.values();
             all.find(|part| part.definition.kind.is_some_and(has_type))
         });
-        AssignedTo::Interface(&named?.definition).operation(operation)
+        named.map(|part| &part.definition)
     }
 
     /// The schema of a value by its name.
@@ -770,6 +786,14 @@ impl<'t, 'a> Converter<'t, 'a> {
             sections.filter_map(|(key, all)| Some((key.text()?, by_name(all)))).collect()
         });
         sections.get(section)?.get(name).copied()
+    }
+
+    /// What a template says, or the one that it copies.
+    fn said(&self, section: &str, template: Node<'a>, keyname: &str) -> Option<Node<'a>> {
+        template.get(keyname).or_else(|| {
+            let copied = self.template(section, template.get("copy")?.text()?)?;
+            copied.get(keyname)
+        })
     }
 
     /// Converts elements by name: a map, or a list of maps of one entry each.
@@ -840,10 +864,25 @@ impl<'t, 'a> Converter<'t, 'a> {
         {
             return None;
         }
+        if self.to == TargetVersion::Two && self.is_defined_elsewhere(key, entity) {
+            return None;
+        }
         if value.kind() != NodeKind::Mapping && entity.kind == EntityKind::Artifact {
             return Some(self.short_artifact(key, value));
         }
+        if self.to == TargetVersion::Simple && self.is_short_value(value, entity) {
+            return self.value_or_loss(value).map(|value| inline_map("value", value));
+        }
         Some(self.element(value, entity))
+    }
+
+    /// Whether a value stands in place of a definition of TOSCA 2.0.
+    fn is_short_value(&self, node: Node<'a>, entity: &ElementGrammar) -> bool {
+        let is_call = v2_0::called(node).is_some();
+        let is_value = node.kind() != NodeKind::Mapping
+            || is_call
+            || node.entries().len() > 0 && entity.takes_value(node, &self.context.is_word);
+        entity.short.contains(&Short::Value) && !node.is_null() && is_value
     }
 
     /// Converts the content below a keyname that both versions have.
@@ -933,28 +972,16 @@ impl<'t, 'a> Converter<'t, 'a> {
         if word == self.context.mark { self.variability(node) } else { self.expressions(node) }
     }
 
-    /// What the extension says in a document. Its operators may have a `$` in TOSCA 2.0.
+    /// What the extension says in a document.
     fn expressions(&mut self, node: Node<'a>) -> Out<'a> {
-        match node.kind() {
-            _ if self.to == TargetVersion::Two => Out::Source(node),
-            NodeKind::Scalar => Out::Source(node),
-            NodeKind::Sequence => {
-                let items = node.items().map(|item| (Some(item), self.expressions(item)));
-                let items = items.collect();
-                list(node, items)
-            }
-            NodeKind::Mapping => {
-                let entries = node.entries().map(|(key, value)| {
-                    let operator = key.text().and_then(crate::tosca::v2_0::function_name);
-                    let key = match operator {
-                        Some(operator) => OutKey::Renamed(key, operator.into()),
-                        None => OutKey::Source(key),
-                    };
-                    (key, self.expressions(value))
-                });
-                let entries = entries.collect();
-                map(node, entries)
-            }
+        self.expressions_of(node, None)
+    }
+
+    /// As [`Self::expressions`], where they give values with a schema.
+    fn expressions_of(&mut self, node: Node<'a>, schema: Option<&Schema<'a>>) -> Out<'a> {
+        match self.to {
+            TargetVersion::Two => self.literals_to_2_0(node, schema),
+            TargetVersion::Simple => self.literals_to_1_3(node, true),
         }
     }
 
@@ -964,6 +991,10 @@ impl<'t, 'a> Converter<'t, 'a> {
         for (key, value) in node.entries() {
             let made = match key.text() {
                 Some("value") => self.value_or_loss(value)?,
+                Some("expression") => {
+                    let schema = self.expected.clone();
+                    self.expressions_of(value, schema.as_deref())
+                }
                 _ => self.expressions(value),
             };
             entries.push((OutKey::Source(key), made));

@@ -5,9 +5,11 @@ use super::{Converter, list, map, text};
 use crate::diagnostic::Diagnostics;
 use crate::tosca::Family;
 use crate::tosca::grammar::Grammar;
+use crate::tosca::v2_0;
 use crate::tosca::value::{Primitive, Schema, rfc_3339, timestamp, units};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
 use std::borrow::Cow;
+use std::rc::Rc;
 
 impl<'t, 'a> Converter<'t, 'a> {
     /// A literal in the notation of TOSCA 2.0: a timestamp in that of RFC 3339, a unit as it is
@@ -40,20 +42,68 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
     }
 
-    /// A value in which no text calls anything in either version.
-    pub(super) fn literals_to_2_0(&self, node: Node<'a>, schema: Option<&Schema<'a>>) -> Out<'a> {
+    /// What variability says, where single dollars call nothing: values, and expressions. Their
+    /// literals have the type that is expected, or that of a variability input among the operands
+    /// beside.
+    pub(super) fn literals_to_2_0(
+        &mut self,
+        node: Node<'a>,
+        schema: Option<&Schema<'a>>,
+    ) -> Out<'a> {
         match node.kind() {
-            NodeKind::Scalar => self.notation_to_2_0(node, schema).map_or(Out::Source(node), text),
+            NodeKind::Scalar if self.is_range(schema) => self.bound_to_2_0(node),
+            NodeKind::Scalar => {
+                let escaped = || doubled(node.as_str()?);
+                self.notation_to_2_0(node, schema).or_else(escaped).map_or(Out::Source(node), text)
+            }
             NodeKind::Sequence => {
-                let schema = schema.and_then(|schema| self.schema_of_part(schema, None));
+                let inputs = Rc::clone(&self.variability_inputs);
+                let name = |item: Node<'a>| item.get("variability_input")?.text();
+                let beside = node.items().find_map(|item| inputs.get(name(item)?));
+                let of_entry = || schema.and_then(|it| self.schema_of_part(it, None));
+                let schema = beside.or_else(of_entry);
                 let items = node.items();
                 let items = items.map(|item| (Some(item), self.literals_to_2_0(item, schema)));
+                let items = items.collect();
+                list(node, items)
+            }
+            NodeKind::Mapping => {
+                let mut entries = Vec::new();
+                for (key, value) in node.entries() {
+                    let part = schema.and_then(|it| self.schema_of_part(it, key.as_str()));
+                    let key = match key.as_str().and_then(doubled) {
+                        Some(name) => OutKey::Renamed(key, name.into()),
+                        None => OutKey::Source(key),
+                    };
+                    entries.push((key, self.literals_to_2_0(value, part)));
+                }
+                map(node, entries)
+            }
+        }
+    }
+
+    /// As [`Self::literals_to_2_0`], back. Operators may have a `$` in TOSCA 2.0.
+    pub(super) fn literals_to_1_3(&self, node: Node<'a>, has_operators: bool) -> Out<'a> {
+        match node.kind() {
+            NodeKind::Scalar => {
+                let meant = node.as_str().and_then(v2_0::unescaped);
+                meant.map_or(Out::Source(node), text)
+            }
+            NodeKind::Sequence => {
+                let items = node.items();
+                let items =
+                    items.map(|item| (Some(item), self.literals_to_1_3(item, has_operators)));
                 list(node, items.collect())
             }
             NodeKind::Mapping => {
                 let entries = node.entries().map(|(key, value)| {
-                    let part = schema.and_then(|it| self.schema_of_part(it, key.as_str()));
-                    (OutKey::Source(key), self.literals_to_2_0(value, part))
+                    let name = key.text().unwrap_or_default();
+                    let operator = v2_0::function_name(name).filter(|_| has_operators);
+                    let key = match operator.or_else(|| v2_0::unescaped(name)) {
+                        Some(name) => OutKey::Renamed(key, name.into()),
+                        None => OutKey::Source(key),
+                    };
+                    (key, self.literals_to_1_3(value, has_operators))
                 });
                 map(node, entries.collect())
             }
@@ -72,7 +122,8 @@ impl<'t, 'a> Converter<'t, 'a> {
     {
         let kind = schema.kind.and_then(|name| self.primitive(name));
         let kind = kind.and_then(Primitive::from_name);
-        if matches!(kind, Some(Primitive::Timestamp | Primitive::ScalarUnit(_))) {
+        let is_whole = matches!(kind, Some(Primitive::Timestamp | Primitive::ScalarUnit(_)));
+        if is_whole || self.is_range(Some(schema)) {
             return Some(schema);
         }
         if let Some(entry) = &schema.entry_schema {
@@ -84,6 +135,11 @@ impl<'t, 'a> Converter<'t, 'a> {
         let entry = effective.schema.entry_schema.as_deref();
         property.map(|part| &part.definition.schema).or(entry)
     }
+}
+
+/// A text that begins with two dollars, with one more: variability reads one of several away.
+fn doubled(text: &str) -> Option<String> {
+    v2_0::unescaped(text).and_then(|_| v2_0::escaped(text))
 }
 
 /// The schema of a definition.

@@ -1,11 +1,14 @@
 //! Converts parameters that are no plain definitions: those that are values, and variability inputs.
 
 use super::notation::schema_of;
+use super::paths::named_parts;
 use super::{Converter, TargetVersion, inline_map, key_text, list, map, named_key};
 use crate::tosca::Family;
 use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind};
-use crate::tosca::value::{Primitive, defines_parameter};
+use crate::tosca::value::{Primitive, Schema, defines_parameter};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// The keyname that says the value of a parameter where version 1.3 has the value in place of a
 /// definition. Templates may assign other inputs of operations, so that theirs are defaults.
@@ -15,6 +18,25 @@ pub(super) fn keyname_of_value(entity: &ElementGrammar, field: &str) -> Option<&
         (Interface | InterfaceType | Notification | Operation, "inputs") => Some("default"),
         (ServiceTemplate, "outputs") => Some("value"),
         _ => None,
+    }
+}
+
+/// The schemas of the variability inputs of a topology.
+pub(super) fn variability_inputs<'a>(
+    topology: Option<Node<'a>>,
+    mark: &str,
+) -> FxHashMap<&'a str, Schema<'a>> {
+    let inputs = topology.and_then(|it| it.get(mark)?.get("inputs"));
+    let named = inputs.into_iter().flat_map(named_parts);
+    named.filter_map(|(key, body)| Some((key.text()?, schema_of(body).into_owned()))).collect()
+}
+
+/// Whether a text in constraints begins with a dollar.
+fn has_dollar(node: Node<'_>) -> bool {
+    match node.kind() {
+        NodeKind::Scalar => node.as_str().is_some_and(|text| text.starts_with('$')),
+        NodeKind::Sequence => node.items().any(has_dollar),
+        NodeKind::Mapping => node.entries().any(|(_, value)| has_dollar(value)),
     }
 }
 
@@ -43,8 +65,9 @@ impl<'a> Converter<'_, 'a> {
     pub(super) fn variability(&mut self, node: Node<'a>) -> Out<'a> {
         let entries = node.entries().map(|(key, value)| {
             let made = match key.text() {
-                Some("inputs") => self.inputs(value),
-                Some("presets" | "options") => Out::Source(value),
+                Some("inputs") => self.each(value, &mut |this, _, input| this.input(input)),
+                Some("presets") => self.presets(value),
+                Some("options") => Out::Source(value),
                 _ => self.expressions(value),
             };
             (OutKey::Source(key), made)
@@ -53,19 +76,49 @@ impl<'a> Converter<'_, 'a> {
         map(node, entries)
     }
 
-    /// Converts inputs by name, or a list of them.
-    fn inputs(&mut self, node: Node<'a>) -> Out<'a> {
+    /// Converts presets by name, or a list of them: their values are those of inputs.
+    fn presets(&mut self, node: Node<'a>) -> Out<'a> {
+        self.each(node, &mut |this, _, preset| {
+            let entries = preset.entries().map(|(key, value)| {
+                let made = match key.text() {
+                    Some("inputs") => this.each(value, &mut |this, name, value| {
+                        let inputs = Rc::clone(&this.variability_inputs);
+                        this.literals(value, inputs.get(name))
+                    }),
+                    _ => Out::Source(value),
+                };
+                (OutKey::Source(key), made)
+            });
+            let entries = entries.collect();
+            map(preset, entries)
+        })
+    }
+
+    /// Converts what maps by name, or a list of them, hold.
+    fn each(
+        &mut self,
+        node: Node<'a>,
+        convert: &mut dyn FnMut(&mut Self, &str, Node<'a>) -> Out<'a>,
+    ) -> Out<'a> {
         if node.kind() == NodeKind::Sequence {
-            let items = node.items().map(|item| (Some(item), self.inputs(item)));
+            let items = node.items().map(|item| (Some(item), self.each(item, convert)));
             let items = items.collect();
             return list(node, items);
         }
-        let entries = node.entries().map(|(key, input)| {
+        let entries = node.entries().map(|(key, value)| {
             let name = key.text().unwrap_or_default();
-            (OutKey::Source(key), self.below(name, |this| this.input(input)))
+            (OutKey::Source(key), self.below(name, |this| convert(this, name, value)))
         });
         let entries = entries.collect();
-        map(node, entries)
+        if node.kind() == NodeKind::Mapping { map(node, entries) } else { Out::Source(node) }
+    }
+
+    /// Converts a value of a variability input.
+    fn literals(&mut self, node: Node<'a>, schema: Option<&Schema<'a>>) -> Out<'a> {
+        match self.to {
+            TargetVersion::Two => self.literals_to_2_0(node, schema),
+            TargetVersion::Simple => self.literals_to_1_3(node, false),
+        }
     }
 
     /// Converts the declaration of an input, or a schema in it.
@@ -88,13 +141,17 @@ impl<'a> Converter<'_, 'a> {
                     }
                     continue;
                 }
-                // A default that is a map may be an expression of the extension.
-                "default" | "constraints"
-                    if self.to == TargetVersion::Two && value.kind() != NodeKind::Mapping =>
-                {
-                    self.literals_to_2_0(value, Some(&schema_of(node)))
+                "constraints" if self.to == TargetVersion::Two && has_dollar(value) => {
+                    entries.extend(self.input_validation(key, node, value));
+                    continue;
                 }
-                "default_expression" => self.expressions(value),
+                // The bounds of constraints may be open in both versions.
+                "constraints" => {
+                    let schema = Some(schema_of(node)).filter(|it| !self.is_range(Some(it)));
+                    self.literals(value, schema.as_deref())
+                }
+                "default" => self.literals(value, Some(&schema_of(node))),
+                "default_expression" => self.expressions_of(value, Some(&schema_of(node))),
                 _ => Out::Source(value),
             };
             entries.push((OutKey::Source(key), made));
@@ -107,13 +164,32 @@ impl<'a> Converter<'_, 'a> {
         self.to == TargetVersion::Simple && node.get("validation").is_some()
     }
 
+    /// The validation for constraints with texts that would call functions, and what it cannot say.
+    fn input_validation(
+        &mut self,
+        key: Node<'a>,
+        node: Node<'a>,
+        constraints: Node<'a>,
+    ) -> Vec<(OutKey<'a>, Out<'a>)> {
+        let schema = schema_of(node);
+        let is_range = self.is_range(Some(&schema));
+        let (all, rest) =
+            self.expecting(Some(schema), |this| this.validation(constraints, is_range));
+        let rest: Vec<_> =
+            rest.into_iter().map(|(item, _)| (Some(item), Out::Source(item))).collect();
+        let rest = (!rest.is_empty()).then(|| Out::Seq { items: rest.into(), like: None });
+        let all = all.map(|all| (named_key(key, "validation"), all));
+        all.into_iter().chain(rest.map(|rest| (named_key(key, "constraints"), rest))).collect()
+    }
+
     /// The constraints of a declaration, followed by those for its validation.
     fn input_constraints(&mut self, node: Node<'a>) -> Option<Out<'a>> {
-        let is_range = node.get("type").and_then(Node::text) == Some("range");
+        let is_range = node.get("type").is_some_and(|kind| self.is_range_type(kind));
         let validation = node.get("validation");
         let said = validation.and_then(|it| self.constraints_to_1_3(it, is_range));
         let own = node.get("constraints").into_iter().flat_map(Node::items);
-        let mut items: Vec<_> = own.map(|item| (Some(item), Out::Source(item))).collect();
+        let own = own.map(|item| (Some(item), self.literals_to_1_3(item, false)));
+        let mut items: Vec<_> = own.collect();
         if let Some(Out::Seq { items: said, .. }) = said {
             items.extend(said.to_vec());
         }

@@ -3,7 +3,7 @@
 use super::{Converter, SelfScope, list, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
-use crate::tosca::types::{RequirementDefinition, TypeId};
+use crate::tosca::types::{RequirementDefinition, TypeId, is_hosting_by_name};
 use crate::tosca::v2_0;
 use cuvee_text::yaml::{Node, NodeKind, Out};
 use rustc_hash::FxHashMap;
@@ -30,6 +30,9 @@ type SimplePath<'p, 'a> = (PathWord<'a>, &'p [Node<'a>]);
 
 /// The first words of a path, and the node that they lead to.
 type PathBeginning<'a> = (Vec<PathWord<'a>>, Option<ScopedNode<'a>>);
+
+/// Whether a node has something of a name.
+type HasPart<'p, 'a> = &'p dyn Fn(&ScopedNode<'a>, &str) -> bool;
 
 /// A word of a path.
 #[derive(Clone, Copy)]
@@ -68,6 +71,16 @@ pub(super) fn literal(node: Node<'_>) -> Out<'_> {
     node.as_str().and_then(v2_0::escaped).map_or(Out::Source(node), text)
 }
 
+/// A path of these words in place of another one.
+fn written<'a>(node: Node<'a>, words: Vec<PathWord<'a>>) -> Out<'a> {
+    let items = words.into_iter().map(|word| match word {
+        PathWord::Written(node) => (Some(node), literal(node)),
+        PathWord::Word(word) => (None, text(word)),
+        PathWord::Name(name) => (None, text(name.to_owned())),
+    });
+    list(node, items.collect())
+}
+
 /// The entries of a map, or of the maps in a list.
 pub(super) fn named_parts(all: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
     all.entries().chain(all.items().flat_map(Node::entries))
@@ -89,24 +102,63 @@ impl<'t, 'a> Converter<'t, 'a> {
         let all: Vec<_> = node.items().collect();
         let Some((first, rest)) = all.split_first() else { return Some(Out::Source(node)) };
         match self.led((PathWord::Written(*first), rest)) {
-            Ok(path) => {
-                let items = path.words.into_iter().map(|word| match word {
-                    PathWord::Written(node) => (Some(node), literal(node)),
-                    PathWord::Word(word) => (None, text(word)),
-                    PathWord::Name(name) => (None, text(name.to_owned())),
-                });
-                Some(list(node, items.collect()))
-            }
-            Err(why) => {
-                let construct = format!("`{}`", first.text().unwrap_or_default());
-                self.report(LossKind::Lost, *first, &construct, why);
-                None
-            }
+            Ok(path) => Some(written(node, path.words)),
+            Err(why) => self.lose_path(*first, why),
         }
     }
 
+    fn lose_path<T>(&mut self, first: Node<'a>, why: &str) -> Option<T> {
+        let construct = format!("`{}`", first.text().unwrap_or_default());
+        self.report(LossKind::Lost, first, &construct, why);
+        None
+    }
+
+    /// Converts what leads to an artifact of version 1.3: a node or an end, and the name.
+    pub(super) fn artifact_to_2_0(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let all: Vec<_> = node.items().take(2).collect();
+        let Some((first, rest)) = all.split_first() else { return Some(Out::Source(node)) };
+        match self.artifact_words(*first, rest) {
+            Ok(words) => Some(written(node, words)),
+            Err(why) => self.lose_path(*first, why),
+        }
+    }
+
+    fn artifact_words(
+        &self,
+        first: Node<'a>,
+        rest: &[Node<'a>],
+    ) -> Result<Vec<PathWord<'a>>, &'static str> {
+        let has = |node: &ScopedNode<'a>, name: &str| self.has_artifact(node, name);
+        let (mut words, _) = self.start((PathWord::Written(first), rest), &has)?;
+        words.extend(rest.iter().copied().map(PathWord::Written));
+        Ok(words)
+    }
+
+    /// Converts what leads to an artifact of version 2.0.
+    pub(super) fn artifact_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let path: Vec<_> = node.items().collect();
+        let has = |node: &ScopedNode<'a>, name: &str| self.has_artifact(node, name);
+        let (host, names) = match self.behind_hosts(&path, &has, 1) {
+            Some(rest) => (Some((None, text("HOST"))), rest.to_vec()),
+            None => (None, self.simple_path(&self.without_first_indices(&path))?),
+        };
+        if let (None, [first, rest @ ..]) = (&host, &names[..]) {
+            let words = self.artifact_words(*first, rest).ok()?;
+            let is_same = words.iter().map(|word| word.text()).eq(path.iter().map(|it| it.text()));
+            (is_same && rest.len() == 1).then_some(())?;
+        }
+        let names = names.into_iter().map(|item| Some((Some(item), self.value_to_1_3(item)?)));
+        let items: Vec<_> = host.into_iter().map(Some).chain(names).collect::<Option<_>>()?;
+        Some(list(node, items))
+    }
+
     /// The words of version 2.0 for the name that a path starts at, and the node that this is.
-    fn start(&self, (first, rest): SimplePath<'_, 'a>) -> Result<PathBeginning<'a>, &'static str> {
+    /// `has` says whether a node has what the path leads to.
+    fn start(
+        &self,
+        (first, rest): SimplePath<'_, 'a>,
+        has: HasPart<'_, 'a>,
+    ) -> Result<PathBeginning<'a>, &'static str> {
         let own = || self.own_words().collect();
         Ok(match first.text().unwrap_or_default() {
             end @ ("SOURCE" | "TARGET") => {
@@ -120,8 +172,8 @@ impl<'t, 'a> Converter<'t, 'a> {
             }
             "HOST" => {
                 let part = rest.first().and_then(|it| it.text());
-                let why = "paths of TOSCA 2.0 do not lead to whatever host has a property";
-                let (requirements, host) = self.host_with(part).ok_or(why)?;
+                let why = "paths of TOSCA 2.0 do not lead to whatever host has it";
+                let (requirements, host) = self.host_with(part, has).ok_or(why)?;
                 let mut words: Vec<_> = own();
                 words.extend(requirements.into_iter().flat_map(|name| {
                     let [step, end] = ["RELATIONSHIP", "TARGET"].map(PathWord::Word);
@@ -131,6 +183,9 @@ impl<'t, 'a> Converter<'t, 'a> {
             }
             "SELF" => (own(), self.own_node()),
             name => match self.template("node_templates", name) {
+                Some(_) if name.starts_with('$') => {
+                    return Err("paths of TOSCA 2.0 lead to no name that begins with `$`");
+                }
                 Some(template) => (vec![first], Some(self.template_node(template))),
                 None if self.template("groups", name).is_some() => {
                     return Err("paths of TOSCA 2.0 do not start at groups");
@@ -142,7 +197,7 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// Where a path of version 1.3 leads, or why version 2.0 has no such path.
     fn led(&self, (first, rest): SimplePath<'_, 'a>) -> Result<LedPath<'a>, &'static str> {
-        let (mut words, node) = self.start((first, rest))?;
+        let (mut words, node) = self.start((first, rest), &|it, part| self.has_value(it, part))?;
         let is_certain = match (node, self.scope) {
             (Some((Some(id), _)), _) => !self.context.types.effective(id).is_open,
             (_, SelfScope::Source(_) | SelfScope::Relationship(_)) => first.text() == Some("SELF"),
@@ -183,7 +238,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// The words that lead through a part of a node: a capability, or a requirement. Where one name
-    /// is both, the capability counts if it has what is asked for.
+    /// is both, or that of a property, the capability counts if it has what is asked for.
     fn part_words(
         &self,
         node: ScopedNode<'a>,
@@ -194,7 +249,8 @@ impl<'t, 'a> Converter<'t, 'a> {
         let effective = id.map(|id| self.context.types.effective(id));
         let name = name.as_str()?;
         let property = more.first().and_then(|property| property.text()).unwrap_or_default();
-        let assigned = template.and_then(|it| named_part(it.get("capabilities")?, name));
+        let own = |keyname| self.said("node_templates", template?, keyname);
+        let assigned = own("capabilities").and_then(|it| named_part(it, name));
         let defined = effective.and_then(|it| it.capabilities.get(name)).map(|it| &it.definition);
         let requires = effective.is_some_and(|it| it.requirements.contains_key(name))
             || self.assignments(template, name).next().is_some();
@@ -205,7 +261,11 @@ impl<'t, 'a> Converter<'t, 'a> {
             |section| assigned.and_then(|it| named_part(it.get(section)?, property)).is_some();
         let has = is_there || is_assigned("properties") || is_assigned("attributes");
         let is_capability = defined.is_some() || assigned.is_some();
-        if is_capability && (has || !requires) {
+        let is_value = || {
+            let is_assigned = own("properties").is_some_and(|it| named_part(it, name).is_some());
+            is_assigned || id.is_some_and(|id| self.says(id, name))
+        };
+        if is_capability && (has || !requires && !is_value()) {
             return Some(&["CAPABILITY", ""]);
         }
         requires.then(|| self.requirement_words(node, name, property))
@@ -217,7 +277,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         template: Option<Node<'a>>,
         name: &'s str,
     ) -> impl Iterator<Item = Node<'a>> + use<'s, 'a> {
-        let all = template.and_then(|template| template.get("requirements"));
+        let all = template.and_then(|it| self.said("node_templates", it, "requirements"));
         let all = all.into_iter().flat_map(named_parts);
         all.filter(move |(key, _)| key.text() == Some(name)).map(|(_, body)| body)
     }
@@ -254,9 +314,9 @@ impl<'t, 'a> Converter<'t, 'a> {
         let Some(said) = assignment.get("relationship") else { return false };
         let named = said.as_str().map(|name| self.template("relationship_templates", name));
         let Some(template) = named.unwrap_or(Some(said)) else { return false };
-        let kind = template.get("type");
-        let kind = kind.and_then(|it| self.declared_type(Family::Relationship, it));
-        let assigned = template.get("properties").and_then(|it| named_part(it, property));
+        let of = |keyname| self.said("relationship_templates", template, keyname);
+        let kind = of("type").and_then(|it| self.declared_type(Family::Relationship, it));
+        let assigned = of("properties").and_then(|it| named_part(it, property));
         assigned.is_some() || kind.is_some_and(|id| self.says(id, property))
     }
 
@@ -306,7 +366,7 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// The type of a node template, and the template.
     pub(super) fn template_node(&self, template: Node<'a>) -> ScopedNode<'a> {
-        let kind = template.get("type");
+        let kind = self.said("node_templates", template, "type");
         (kind.and_then(|it| self.declared_type(Family::Node, it)), Some(template))
     }
 
@@ -328,7 +388,7 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// What a relationship template is. Its ends are known where one requirement uses it.
     pub(super) fn relationship_template(&self, node: Node<'a>) -> ScopedRelationship<'a> {
-        let kind = node.get("type");
+        let kind = self.said("relationship_templates", node, "type");
         let kind = kind.and_then(|it| self.declared_type(Family::Relationship, it));
         let users = self.users.get_or_init(|| self.relationship_users());
         let Some([(template, key, body)]) = users.get(self.name).map(Vec::as_slice) else {
@@ -370,23 +430,37 @@ impl<'t, 'a> Converter<'t, 'a> {
         })
     }
 
-    /// The requirements that lead from `SELF` to the first host that has a property, attribute or
-    /// capability, and what that host is. Returns nothing where that is not certain.
-    fn host_with(&self, part: Option<&str>) -> Option<(Vec<&'a str>, ScopedNode<'a>)> {
+    /// Whether a node has a property, attribute or capability.
+    fn has_value(&self, (id, _): &ScopedNode<'a>, part: &str) -> bool {
+        id.map(|id| self.context.types.effective(id)).is_some_and(|it| {
+            it.properties.contains_key(part)
+                || it.attributes.contains_key(part)
+                || it.capabilities.contains_key(part)
+        })
+    }
+
+    /// Whether a node has an artifact.
+    fn has_artifact(&self, (id, template): &ScopedNode<'a>, name: &str) -> bool {
+        let own = template.and_then(|it| self.said("node_templates", it, "artifacts"));
+        let of_type = id.map(|id| self.context.types.effective(id));
+        own.is_some_and(|it| named_part(it, name).is_some())
+            || of_type.is_some_and(|it| it.artifacts.contains_key(name))
+    }
+
+    /// The requirements that lead from `SELF` to the first host that has something, and what that
+    /// host is. Returns nothing where that is not certain.
+    fn host_with(
+        &self,
+        part: Option<&str>,
+        has: HasPart<'_, 'a>,
+    ) -> Option<(Vec<&'a str>, ScopedNode<'a>)> {
         let part = part?;
-        let has = |(id, _): &ScopedNode<'a>| {
-            id.map(|id| self.context.types.effective(id)).is_some_and(|it| {
-                it.properties.contains_key(part)
-                    || it.attributes.contains_key(part)
-                    || it.capabilities.contains_key(part)
-            })
-        };
         let (mut node, mut path) = (self.own_node()?, Vec::new());
         while path.len() < MOST_HOSTS {
             let (requirement, hosts) = self.hosts(node)?;
             path.push(requirement);
             match &hosts[..] {
-                [host, ..] if hosts.iter().all(has) => return Some((path, *host)),
+                [host, ..] if hosts.iter().all(|it| has(it, part)) => return Some((path, *host)),
                 [host] if host.0.is_some() => node = *host,
                 _ => return None,
             }
@@ -399,9 +473,13 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn hosts(&self, (id, template): ScopedNode<'a>) -> Option<(&'a str, Vec<ScopedNode<'a>>)> {
         let types = self.context.types;
         let defined = &types.effective(id?).requirements;
-        let mut hosting = defined.values().filter_map(|part| {
-            let id = self.named_type(Family::Relationship, part.definition.relationship?)?;
-            types.is_hosting(id).then_some(&part.definition)
+        let mut hosting = defined.values().map(|part| &part.definition).filter(|definition| {
+            match definition.relationship {
+                Some(kind) => self
+                    .named_type(Family::Relationship, kind)
+                    .is_some_and(|id| types.is_hosting(id)),
+                None => is_hosting_by_name(definition.named.name),
+            }
         });
         let definition = hosting.next().filter(|_| hosting.next().is_none())?;
         let name = definition.named.name;
@@ -419,7 +497,8 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// Converts a path of version 2.0 to one of version 1.3: one that leads to the same.
     pub(super) fn path_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let all: Vec<_> = node.items().collect();
-        let (host, names) = match self.behind_hosts(&all) {
+        let has = |node: &ScopedNode<'a>, part: &str| self.has_value(node, part);
+        let (host, names) = match self.behind_hosts(&all, &has, 2) {
             Some(rest) => (Some((None, text("HOST"))), rest.to_vec()),
             None => (None, self.names_in(&all)?),
         };
@@ -488,9 +567,14 @@ impl<'t, 'a> Converter<'t, 'a> {
         names.map(|at| path.get(at).copied()).collect()
     }
 
-    /// The end of a path of version 2.0 that leads over several hosts, or to a capability of one, if
-    /// `HOST` of version 1.3 leads there.
-    fn behind_hosts<'p>(&self, path: &'p [Node<'a>]) -> Option<&'p [Node<'a>]> {
+    /// The end of a path of version 2.0 that leads over hosts, in so many steps at least, if `HOST`
+    /// of version 1.3 leads there. A step may lead to a capability of one.
+    fn behind_hosts<'p>(
+        &self,
+        path: &'p [Node<'a>],
+        has: HasPart<'_, 'a>,
+        least: usize,
+    ) -> Option<&'p [Node<'a>]> {
         let is = |node: &Node<'a>, word: &str| node.as_str() == Some(word);
         let (first, mut rest) = path.split_first()?;
         if let SelfScope::Source(_) = self.scope {
@@ -510,11 +594,11 @@ impl<'t, 'a> Converter<'t, 'a> {
         let of_capability = rest.split_first().filter(|(step, _)| is(step, "CAPABILITY"));
         rest = of_capability.map_or(rest, |(_, rest)| rest);
         let (part, _) = rest.split_first()?;
-        let is_longer = requirements.len() + usize::from(of_capability.is_some()) > 1;
-        if !is(first, "SELF") || !is_longer || requirements.is_empty() {
+        let steps = requirements.len() + usize::from(of_capability.is_some());
+        if !is(first, "SELF") || steps < least || requirements.is_empty() {
             return None;
         }
-        let (hosts, _) = self.host_with(part.text())?;
+        let (hosts, _) = self.host_with(part.text(), has)?;
         (hosts == requirements).then_some(rest)
     }
 }

@@ -53,6 +53,25 @@ impl<'t, 'a> Converter<'t, 'a> {
         [key, value].into_iter().chain(parts).find_map(|it| self.refusal(it))
     }
 
+    /// Why the ends of a relationship are not those that its type lists in version 1.3: that list
+    /// is kept. The relationship is a template, a type or a map with one.
+    pub(super) fn refusal_of_ends(&self, relationship: Node<'a>) -> Option<&'t str> {
+        const LIST: &str = "valid_target_types";
+        let section = "relationship_templates";
+        let template = relationship.as_str().and_then(|name| self.template(section, name));
+        let kind = match template {
+            Some(template) => self.said(section, template, "type")?,
+            None => relationship.get("type").unwrap_or(relationship),
+        };
+        let types = self.context.types;
+        let mut bodies = types
+            .chain(self.declared_type(Family::Relationship, kind)?)
+            .map(|id| types.definition(id).value);
+        let listed = bodies.find_map(|it| it.entries().find(|(key, _)| key.text() == Some(LIST)));
+        let (key, value) = listed?;
+        [key, value].into_iter().chain(value.items()).find_map(|it| self.refusal(it))
+    }
+
     /// Leaves out entries that TOSCA 2.0 does not allow, and that are kept elsewhere.
     pub(super) fn drop_refused(&self, out: &mut Out<'a>) {
         if let Out::Source(node) = *out {

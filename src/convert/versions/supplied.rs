@@ -1,8 +1,9 @@
 //! Supplies the types of version 1.3 that a document of version 2.0 uses, and recognises them.
 
+use super::to_2_0::RELATIONSHIP;
 use super::{Converter, NeededType, TargetVersion, VersionContext, text, value_of};
 use crate::tosca::Family;
-use crate::tosca::types::{Refusals, Types, profile};
+use crate::tosca::types::{HOSTED_BY_NAME, Refusals, Types, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar};
 use crate::tosca::value::{Dimension, Primitive, units};
@@ -16,6 +17,9 @@ const OF_PROFILE: [&str; 4] = ["shorthand", "qualified", "aliases", "section"];
 
 /// What the supplied file says of itself.
 const DESCRIPTION: &str = "The types of TOSCA Simple Profile 1.3 that other files here use.";
+
+/// What the type says for which requirements have by their names in version 1.3.
+const BY_NAME: &str = "The target hosts the source, as the name of the requirement says.";
 
 /// Types by their names.
 type TypesByName = Vec<(String, Value)>;
@@ -111,6 +115,11 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
     if let Some(primitive) = primitive {
         return Some((primitive_definition(primitive)?, Vec::new()));
     }
+    if (family, name) == (Family::Relationship, HOSTED_BY_NAME) {
+        let entries = [("derived_from", RELATIONSHIP), ("description", BY_NAME)];
+        let entries = entries.map(|(key, value)| (key.into(), value.into()));
+        return Some((Value::Map(entries.into()), vec![(family, RELATIONSHIP.to_owned())]));
+    }
     let profiles = [profile::normative(), profile::non_normative()];
     let (document, (key, body)) = profiles.into_iter().find_map(|document| {
         let mut types = document.root().get(family.keyword())?.entries();
@@ -127,6 +136,7 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
         mark: "",
         beside: None,
         below_root: &|_| None,
+        path_to: &|_| None,
         leaving: &FxHashSet::default(),
     };
     let mut converter = Converter::new(document.root(), TargetVersion::Two, &context);

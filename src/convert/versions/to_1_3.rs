@@ -5,10 +5,10 @@ use super::conditions::commented;
 use super::{Converter, Made, SourceEntry, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::shape::{self, STATUS, Shape};
-use crate::tosca::types::{Occurrences, profile};
+use crate::tosca::types::{HOSTED_BY_NAME, Occurrences, profile};
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::{Family, PLAIN_VERSION, v2_0};
-use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, write_line};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, Scalar, write_line};
 use std::borrow::Cow;
 
 /// The types of TOSCA 2.0 that version 1.3 has by other names, or that are others there.
@@ -53,6 +53,17 @@ fn shape_of(entity: &ElementGrammar) -> Option<&'static Shape> {
             shape::of_type(*family)
         }
     })
+}
+
+/// The type of a literal.
+fn type_of(literal: Scalar<'_>) -> Option<&'static str> {
+    match literal {
+        Scalar::Int(_) => Some("integer"),
+        Scalar::Float(_) => Some("float"),
+        Scalar::Bool(_) => Some("boolean"),
+        Scalar::String(_) => Some("string"),
+        _ => None,
+    }
 }
 
 impl<'a> Converter<'_, 'a> {
@@ -167,6 +178,7 @@ impl<'a> Converter<'_, 'a> {
                 }
             }
             (EntityKind::Requirement, "occurrences") if self.is_default_count(value) => {}
+            (EntityKind::Requirement, "relationship") if value.text() == Some(HOSTED_BY_NAME) => {}
             (EntityKind::Requirement, "capability") => {
                 let Some(kind) = self.named_capability(made.node, value) else { return false };
                 let why = "a requirement of TOSCA 1.3 says which type its capability has";
@@ -197,7 +209,7 @@ impl<'a> Converter<'_, 'a> {
             (_, "validation") => {
                 self.tell_replaced_validation(entry);
                 let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
-                let is_range = kind.and_then(Node::text) == Some("range");
+                let is_range = kind.is_some_and(|kind| self.is_range_type(kind));
                 if kind.is_some_and(|kind| self.is_gone_scalar(kind)) {
                     self.lose_condition(value);
                 } else if let Some(constraints) = self.constraints_to_1_3(value, is_range) {
@@ -214,9 +226,15 @@ impl<'a> Converter<'_, 'a> {
         let SourceEntry { entity, key, name, value } = entry;
         match (entity.kind, name) {
             (EntityKind::NodeTemplate, "directives") => {
-                let items = value.items().filter(|item| item.text() != Some("create"));
-                let items: Vec<_> = items.map(|item| (Some(item), Out::Source(item))).collect();
+                let is_create = |item: &Node<'_>| item.text() == Some("create");
+                let (created, items): (Vec<_>, Vec<_>) = value.items().partition(is_create);
+                let items: Vec<_> =
+                    items.into_iter().map(|item| (Some(item), Out::Source(item))).collect();
                 if !items.is_empty() {
+                    let why = "TOSCA 1.3 does not have this directive beside others";
+                    for item in created {
+                        self.report(LossKind::Lost, item, "`create`", why);
+                    }
                     made.put(key, name, list(value, items));
                 }
             }
@@ -254,9 +272,7 @@ impl<'a> Converter<'_, 'a> {
                     made.put(key, name, commented(value, filter));
                 }
             }
-            (_, "outputs")
-                if !matches!(entity.kind, EntityKind::ServiceTemplate | EntityKind::Workflow) =>
-            {
+            (_, "outputs") if entity.kind != EntityKind::ServiceTemplate => {
                 self.tell_replaced_outputs(entry);
                 let outputs = self.outputs_to_1_3(value);
                 let is_empty = matches!(&outputs, Out::Map { entries, .. } if entries.is_empty());
@@ -408,12 +424,6 @@ impl<'a> Converter<'_, 'a> {
                 self.type_name(&[Family::Relationship], node)
             }
             EntityKind::RequirementAssignment => self.target_to_1_3(node),
-            EntityKind::Property | EntityKind::Parameter if !node.is_null() => {
-                match self.value(node) {
-                    Some(value) => super::inline_map("value", value),
-                    None => Out::Source(node),
-                }
-            }
             _ => Out::Source(node),
         }
     }
@@ -638,16 +648,26 @@ impl<'a> Converter<'_, 'a> {
         if unknown.is_empty() {
             return made.put(key, name, inputs);
         }
-        for key in unknown {
-            let construct = format!("the input `{}`", key.text().unwrap_or_default());
-            let why = "operations of TOSCA 1.3 have the inputs that their types define";
-            self.report(LossKind::Lost, key, &construct, why);
-        }
         let mut entries = match inputs {
             Out::Map { entries, .. } => entries.to_vec(),
             _ => super::sources(value),
         };
-        entries.retain(|(key, _)| !is_unknown(super::key_text(key)));
+        entries.retain_mut(|(key, made)| {
+            let name = super::key_text(key);
+            let Some(at) = unknown.iter().find(|it| it.text() == Some(name)) else { return true };
+            let kind = value.get(name).and_then(Node::scalar).and_then(type_of);
+            if let Some(kind) = kind {
+                // A definition may stand here.
+                let default = (OutKey::New("default".into()), made.clone());
+                let entries = [(OutKey::New("type".into()), text(kind)), default];
+                *made = Out::Map { entries: entries.into(), like: super::inline()[1] };
+            } else {
+                let construct = format!("the input `{name}`");
+                let why = "operations of TOSCA 1.3 have the inputs that their types define";
+                self.report(LossKind::Lost, *at, &construct, why);
+            }
+            kind.is_some()
+        });
         if !entries.is_empty() {
             made.put(key, name, map(value, entries));
         }

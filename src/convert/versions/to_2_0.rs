@@ -9,9 +9,9 @@ use super::{
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::diagnostic::Diagnostics;
-use crate::tosca::import::is_profile;
+use crate::tosca::import::{ImportDefinition, is_profile};
 use crate::tosca::substitution::substitution;
-use crate::tosca::types::{Occurrences, TypeId, profile};
+use crate::tosca::types::{HOSTED_BY_NAME, Occurrences, TypeId, is_hosting_by_name, profile};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::value::{Primitive, Schema};
@@ -19,7 +19,7 @@ use crate::tosca::{Family, PLAIN_VERSION};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// The type of interfaces for which no type is named. To those that derive from it, others may add
@@ -27,7 +27,7 @@ use std::borrow::Cow;
 pub(super) const INTERFACE: &str = "tosca.interfaces.Root";
 
 /// The type of relationships for which no type is named.
-const RELATIONSHIP: &str = "tosca.relationships.Root";
+pub(super) const RELATIONSHIP: &str = "tosca.relationships.Root";
 
 /// The directives of version 1.3 and of version 2.0.
 const DIRECTIVES: [(&str, &str); 2] = [("selectable", "select"), ("substitutable", "substitute")];
@@ -71,7 +71,7 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// Whether the value of a definition is a range without an upper bound.
     fn is_unbounded(&self, definition: Node<'a>, value: Node<'a>) -> bool {
-        let is_range = definition.get("type").and_then(|it| self.primitive(it)) == Some("range");
+        let is_range = definition.get("type").is_some_and(|it| self.is_range_type(it));
         is_range && value.items().any(|bound| bound.as_str() == Some("UNBOUNDED"))
     }
 
@@ -316,9 +316,20 @@ impl<'t, 'a> Converter<'t, 'a> {
             (EntityKind::Artifact, "version") if made.node.get("artifact_version").is_none() => {
                 made.put(key, "artifact_version", Out::Source(value));
             }
-            (_, "outputs")
-                if !matches!(entity.kind, EntityKind::ServiceTemplate | EntityKind::Workflow) =>
-            {
+            (
+                EntityKind::InterfaceAssignment
+                | EntityKind::OperationAssignment
+                | EntityKind::NotificationAssignment,
+                "inputs",
+            ) => {
+                let inputs = self.inputs_to_2_0(value);
+                made.put(key, name, inputs);
+            }
+            (EntityKind::RequirementAssignment, "relationship") => {
+                let Some(why) = self.refusal_of_ends(value) else { return false };
+                self.keep_because(made, entry, why);
+            }
+            (_, "outputs") if entity.kind != EntityKind::ServiceTemplate => {
                 let outputs = self.mappings_to_2_0(value);
                 made.put(key, name, outputs);
             }
@@ -344,6 +355,10 @@ impl<'t, 'a> Converter<'t, 'a> {
             (EntityKind::Step, "on_success" | "on_failure") if value.as_str().is_some() => {
                 made.put(key, name, inline_list(vec![Out::Source(value)]));
             }
+            (EntityKind::Step, "activities") if value.items().any(|it| self.calls_kept(it)) => {
+                let activities = self.without_kept(value);
+                made.put(key, name, activities);
+            }
             (EntityKind::Trigger, "event_type") => made.put(key, "event", Out::Source(value)),
             (EntityKind::Trigger, "condition") => {
                 match self.trigger_condition_to_2_0(made.node, value) {
@@ -354,6 +369,37 @@ impl<'t, 'a> Converter<'t, 'a> {
             _ => return false,
         }
         true
+    }
+
+    /// Whether an activity calls an operation of an interface that the type does not have: that is
+    /// kept.
+    fn calls_kept(&self, activity: Node<'a>) -> bool {
+        let (Some(called), Some(AssignedTo::Type(of))) = (called_by(activity), self.assigned)
+        else {
+            return false;
+        };
+        let interface = called.as_str().and_then(|name| name.rsplit_once('.'));
+        let named = interface.filter(|_| !of.is_open);
+        named.is_some_and(|(interface, _)| self.called_interface(interface).is_none())
+    }
+
+    /// Activities without those that call what is kept.
+    fn without_kept(&mut self, node: Node<'a>) -> Out<'a> {
+        let mut items = Vec::new();
+        for (index, item) in node.items().enumerate() {
+            match called_by(item).filter(|_| self.calls_kept(item)) {
+                Some(called) => {
+                    let construct = format!("the call of `{}`", called.text().unwrap_or_default());
+                    let why = "its interface is not one of the type, and kept as an extension";
+                    self.at(index, |this| this.report(LossKind::Lost, called, &construct, why));
+                }
+                None => {
+                    let made = self.at(index, |this| this.element(item, &grammar::ACTIVITY));
+                    items.push((Some(item), made));
+                }
+            }
+        }
+        list(node, items)
     }
 
     /// Mappings, and lists of valid types.
@@ -478,7 +524,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     fn supply_copied_type(&mut self, made: &mut Made<'a>) {
-        let Some(kind) = self.copied_type(made.node) else { return };
+        let Some(kind) = self.said("relationship_templates", made.node, "type") else { return };
         let why = "TOSCA 2.0 does not take it from what is copied";
         self.report(LossKind::Supplied, made.node, "the type of a relationship template", why);
         let kind = self.type_name(&[Family::Relationship], kind);
@@ -544,6 +590,9 @@ impl<'t, 'a> Converter<'t, 'a> {
                 kind: LossKind::Supplied,
             });
         }
+        for path in std::mem::take(&mut self.needed_files) {
+            self.add_import(made, path);
+        }
         if self.needed.is_empty() {
             return;
         }
@@ -551,6 +600,28 @@ impl<'t, 'a> Converter<'t, 'a> {
             Some(url) => self.add_import(made, url.clone()),
             None => self.add_types(made),
         }
+    }
+
+    /// Whether another file defines the same type, which is one with this in version 1.3, and which
+    /// version 2.0 defines once. Then this file has to import that.
+    pub(super) fn is_defined_elsewhere(&mut self, key: Node<'a>, entity: &ElementGrammar) -> bool {
+        let [family] = family_of(entity) else { return false };
+        let types = self.context.types;
+        let Some(id) = types.find_in(self.file(), *family, self.name) else { return false };
+        let (_, first, _) = types.place(id);
+        let file = first.document().file();
+        let path = (self.context.path_to)(file).filter(|_| file != key.document().file());
+        let Some(path) = path else { return false };
+        let mut imports = ImportDefinition::all(self.root);
+        let is_imported = imports.any(|it| it.file == path && it.prefix.is_none())
+            || self.needed_files.contains(&path);
+        let construct = format!("the import of the {} `{}`", family.noun(), self.name);
+        let why = "a type of TOSCA 2.0 is defined once, and another file defines it";
+        self.report(LossKind::Supplied, key, &construct, why);
+        if !is_imported {
+            self.needed_files.push(path);
+        }
+        true
     }
 
     fn add_import(&self, made: &mut Made<'a>, url: String) {
@@ -611,8 +682,9 @@ impl<'t, 'a> Converter<'t, 'a> {
                 &format!("the relationship of `{name}`"),
                 "a requirement of TOSCA 2.0 has to name one",
             );
-            self.need(Family::Relationship, RELATIONSHIP);
-            made.supply("relationship", text(RELATIONSHIP));
+            let kind = if self.is_hosting(made.node) { HOSTED_BY_NAME } else { RELATIONSHIP };
+            self.need(Family::Relationship, kind);
+            made.supply("relationship", text(kind));
         }
         if !made.has("count_range") {
             let once = inline_list(vec![number(1), number(1)]);
@@ -620,10 +692,15 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
     }
 
-    /// The type of the template that a relationship template copies.
-    fn copied_type(&self, node: Node<'a>) -> Option<Node<'a>> {
-        let copied = self.template("relationship_templates", node.get("copy")?.text()?)?;
-        copied.get("type")
+    /// Whether the requirement that is defined leads to a host in version 1.3: where no type tells,
+    /// its name does.
+    fn is_hosting(&self, requirement: Node<'a>) -> bool {
+        let kind = requirement.get("relationship").map(|it| it.get("type").unwrap_or(it));
+        let kind = kind.and_then(|it| self.named_type(Family::Relationship, it));
+        match kind {
+            Some(kind) => self.context.types.is_hosting(kind),
+            None => is_hosting_by_name(self.name),
+        }
     }
 
     /// What stands in place of the map of an element.
@@ -708,7 +785,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// Converts an import. That of the profile of version 1.3 is left out, as its types are
     /// supplied.
     fn import_to_2_0(&mut self, item: Node<'a>) -> Option<Out<'a>> {
-        let Some(import) = crate::tosca::import::ImportDefinition::read(item) else {
+        let Some(import) = ImportDefinition::read(item) else {
             return Some(Out::Source(item));
         };
         if is_profile(import.file) && import.repository.is_none() {
@@ -741,8 +818,8 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn constraints_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
         let SourceEntry { entity, key, value, .. } = entry;
         let kind = made.node.get("type").or_else(|| made.node.get("derived_from"));
-        let is_range = kind.and_then(Node::text) == Some("range");
         let schema = Some(Cow::Owned(Schema::untyped().with_kind(kind)));
+        let is_range = self.is_range(schema.as_deref());
         let (all, kept) = self.expecting(schema, |this| this.validation(value, is_range));
         if let Some(all) = all {
             made.put(key, "validation", commented(value, all));
@@ -805,6 +882,52 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
     }
 
+    /// The inputs of an operation or an interface. A definition in place of a value becomes the
+    /// value that it says.
+    fn inputs_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
+        let made = self.values(node, false);
+        let is_definition = |(key, value): (Node<'a>, Node<'a>)| {
+            self.is_input_definition(key, value).then_some((key.text()?, (key, value)))
+        };
+        let defined: FxHashMap<_, _> = node.entries().filter_map(is_definition).collect();
+        if defined.is_empty() {
+            return made;
+        }
+        let mut entries = match made {
+            Out::Map { entries, .. } => entries.to_vec(),
+            _ => super::sources(node),
+        };
+        entries.retain_mut(|(key, made)| {
+            let Some((key, definition)) = defined.get(super::key_text(key)) else { return true };
+            let value = ["value", "default"].into_iter().find_map(|name| definition.get(name));
+            let schema = Some(schema_of(*definition));
+            let value = value.map(|it| self.expecting(schema, |this| this.value(it)));
+            match value {
+                Some(Some(value)) => *made = value,
+                Some(None) => return false,
+                None => {
+                    let construct = format!("the input `{}`", key.text().unwrap_or_default());
+                    let why = "templates of TOSCA 2.0 give inputs values, and define none";
+                    self.report(LossKind::Lost, *key, &construct, why);
+                    return false;
+                }
+            }
+            true
+        });
+        map(node, entries)
+    }
+
+    /// Whether an input is defined where it would get a value: the type that it names exists, and
+    /// no value of the input that the type defines says as much.
+    fn is_input_definition(&self, key: Node<'a>, value: Node<'a>) -> bool {
+        let named = value.get("type").and_then(Node::text);
+        let is_type = named.is_some_and(|name| {
+            self.context.types.resolve(self.file(), Family::Data, name).is_some()
+        });
+        let own = self.assigned_schema(key.text().unwrap_or_default());
+        is_type && own.is_none_or(|own| self.schema_of_part(&own, Some("type")).is_none())
+    }
+
     /// Where outputs go: `[SELF, attribute]`, through paths of version 2.0.
     fn mappings_to_2_0(&mut self, node: Node<'a>) -> Out<'a> {
         let mut entries = Vec::new();
@@ -863,13 +986,17 @@ impl<'t, 'a> Converter<'t, 'a> {
                 if said.kind() == NodeKind::Mapping { said.get("mapping") } else { Some(said) };
             match mapping {
                 Some(mapping) => {
+                    let mapped_part = match said.kind() {
+                        NodeKind::Mapping => commented(said, Out::Source(mapping)),
+                        _ => Out::Source(mapping),
+                    };
                     let beside = said.entries().filter(|(key, _)| key.text() != Some("mapping"));
                     for (key, _) in beside {
                         let construct = format!("`{}`", key.text().unwrap_or_default());
                         let why = "a mapping of TOSCA 2.0 says nothing else";
                         self.report(LossKind::Lost, key, &construct, why);
                     }
-                    mapped.push((OutKey::Source(part), Out::Source(mapping)));
+                    mapped.push((OutKey::Source(part), mapped_part));
                 }
                 None => {
                     let construct = format!("`{}`", part.text().unwrap_or_default());
@@ -971,6 +1098,11 @@ impl<'t, 'a> Converter<'t, 'a> {
             self.needed.push((family, name.to_owned()));
         }
     }
+}
+
+/// The operation that an activity calls.
+fn called_by(activity: Node<'_>) -> Option<Node<'_>> {
+    activity.get("call_operation").map(|call| call.get("operation").unwrap_or(call))
 }
 
 /// Whether operations may stand beside the keynames of an element in version 1.3, and this is one.

@@ -6,6 +6,7 @@
 use super::hierarchy::{Parent, TypeHierarchy, TypeId, TypeRef};
 use super::outline::has_management_operation;
 use super::profile;
+use super::role::HOSTED_BY_NAME;
 use crate::tosca::family::Family;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
@@ -131,7 +132,8 @@ impl<'a> TypeHierarchy<'a> {
     /// Whether a relationship type is one of hosting.
     pub(super) fn leads_to_host(&self, relationship: TypeId) -> bool {
         let hosted_on = self.role(Family::Relationship, HOSTED_ON);
-        self.ancestors(relationship).any(|one| Some(one) == hosted_on)
+        let is_by_name = |id| self.outline(id).is_some_and(|it| it.name == HOSTED_BY_NAME);
+        self.ancestors(relationship).any(|one| Some(one) == hosted_on || is_by_name(one))
     }
 
     fn is_hosting_type(&self, relationship: Meaning<'_>) -> Option<bool> {

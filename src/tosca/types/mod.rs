@@ -45,6 +45,7 @@ pub use report::{
     ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, PartOrigin, PropertyReport,
     RequirementReport, Said, TypeEntry, TypeReport, TypesReport,
 };
+pub(crate) use role::{HOSTED_BY_NAME, is_hosting_by_name};
 pub(crate) use unite::ROOTS;
 
 #[cfg(test)]

@@ -25,6 +25,15 @@ const NAMES: &[(&str, &[&str])] = &[
     ("tosca.nodes.LoadBalancer", &["LoadBalancer"]),
 ];
 
+/// The relationship type that TOSCA 2.0 has for requirements that lead to hosts by their names
+/// alone.
+pub(crate) const HOSTED_BY_NAME: &str = "tosca.relationships.HostedByName";
+
+/// Whether a requirement leads to a host where no type tells.
+pub(crate) fn is_hosting_by_name(requirement: &str) -> bool {
+    requirement.split('_').any(|word| word == "host")
+}
+
 impl TypeHierarchy<'_> {
     /// The type that has the role of a normative type, by that one's full name.
     pub(crate) fn role(&self, family: Family, normative: &str) -> Option<TypeId> {

@@ -3,7 +3,7 @@
 use super::element::*;
 use super::references;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::tosca::types::{Family, TypeHierarchy};
+use crate::tosca::types::{Family, TypeHierarchy, is_hosting_by_name};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use crate::variability::graph::index::NameIndex;
@@ -376,7 +376,7 @@ impl<'a> GraphBuilder<'a, '_> {
         relationship: Option<&str>,
         source: &'a [TypeAssignment<'a>],
     ) -> bool {
-        let by_name = requirement.split('_').any(|word| word == "host");
+        let by_name = is_hosting_by_name(requirement);
         let types = self.types;
         let of_type = |assignment: &TypeAssignment<'a>| {
             let name = assignment.declared.name;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::tosca::types::is_hosting_by_name;
 use crate::tosca::{Types, profile};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -75,10 +76,6 @@ fn normative_node_types_have_no_artifacts_and_are_not_abstract() {
         let metadata = definition.value.get("metadata").unwrap();
         assert!(metadata.get(crate::tosca::types::outline::ABSTRACT).is_none());
     }
-}
-
-fn is_hosting_by_name(requirement: &str) -> bool {
-    requirement.split('_').any(|word| word == "host")
 }
 
 /// Checks that the index need not store the requirements of node types.
