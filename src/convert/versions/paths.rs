@@ -32,7 +32,7 @@ type SimplePath<'p, 'a> = (PathWord<'a>, &'p [Node<'a>]);
 type PathBeginning<'a> = (Vec<PathWord<'a>>, Option<ScopedNode<'a>>);
 
 /// Whether a node has something of a name.
-type HasPart<'p, 'a> = &'p dyn Fn(&ScopedNode<'a>, &str) -> bool;
+type HasNamed<'p, 'a> = &'p dyn Fn(&ScopedNode<'a>, &str) -> bool;
 
 /// A word of a path.
 #[derive(Clone, Copy)]
@@ -157,7 +157,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn start(
         &self,
         (first, rest): SimplePath<'_, 'a>,
-        has: HasPart<'_, 'a>,
+        has: HasNamed<'_, 'a>,
     ) -> Result<PathBeginning<'a>, &'static str> {
         let own = || self.own_words().collect();
         Ok(match first.text().unwrap_or_default() {
@@ -452,7 +452,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn host_with(
         &self,
         part: Option<&str>,
-        has: HasPart<'_, 'a>,
+        has: HasNamed<'_, 'a>,
     ) -> Option<(Vec<&'a str>, ScopedNode<'a>)> {
         let part = part?;
         let (mut node, mut path) = (self.own_node()?, Vec::new());
@@ -572,7 +572,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     fn behind_hosts<'p>(
         &self,
         path: &'p [Node<'a>],
-        has: HasPart<'_, 'a>,
+        has: HasNamed<'_, 'a>,
         least: usize,
     ) -> Option<&'p [Node<'a>]> {
         let is = |node: &Node<'a>, word: &str| node.as_str() == Some(word);
