@@ -32,6 +32,9 @@ pub(crate) struct PropertyFilter<'n> {
     pub clauses: Vec<Clause<'n>>,
     /// The clauses that compare the value with the result of a function.
     pub unknown: Vec<Node<'n>>,
+    /// In TOSCA 2.0, the path and the comparison, if in the filter of a requirement the property may
+    /// also be one of the relationship, which is `SELF` there.
+    pub of_self: Option<[Node<'n>; 2]>,
 }
 
 /// A required capability (section 3.6.5.2).
@@ -75,7 +78,12 @@ impl<'n> NodeFilter<'n> {
         match v2_0::called(node) {
             Some(("and", Some(all))) => all.items().for_each(|part| self.expression(part)),
             Some((name, Some(arguments))) => match comparison(name, arguments) {
-                Some((None, filter)) => self.properties.push(filter),
+                Some((None, filter)) => {
+                    let path = arguments.items().next().and_then(v2_0::called);
+                    let path = path.and_then(|(_, path)| path).filter(|it| it.items().len() == 2);
+                    let of_self = path.map(|path| [path, node]);
+                    self.properties.push(PropertyFilter { of_self, ..filter });
+                }
                 Some((Some(key), filter)) => {
                     self.capabilities.push(CapabilityFilter { key, properties: vec![filter] });
                 }
@@ -102,7 +110,7 @@ fn comparison<'n>(
     let clause = Clause::new(operator.keyname(), value, value.span()).ok()?;
     let is_known = function_in(&value.to_value()).is_none() && v2_0::called(value).is_none();
     let clauses = if is_known { vec![clause] } else { return None };
-    Some((capability, PropertyFilter { key, clauses, unknown: Vec::new() }))
+    Some((capability, PropertyFilter { key, clauses, unknown: Vec::new(), of_self: None }))
 }
 
 /// The property of the filtered node that a path leads to, and the capability that has it. `SELF`
@@ -166,10 +174,11 @@ fn assigned_filter<'n>(key: Node<'n>, value: Node<'n>) -> PropertyFilter<'n> {
         return property_filter(key, value, &mut Diagnostics::default());
     }
     match function(value) {
-        Some(_) => PropertyFilter { key, clauses: Vec::new(), unknown: vec![value] },
+        Some(_) => PropertyFilter { key, clauses: Vec::new(), unknown: vec![value], of_self: None },
         None => {
             let equal = Clause::new(Operator::Equal.keyname(), value, value.span());
-            PropertyFilter { key, clauses: equal.into_iter().collect(), unknown: Vec::new() }
+            let clauses = equal.into_iter().collect();
+            PropertyFilter { key, clauses, unknown: Vec::new(), of_self: None }
         }
     }
 }
@@ -215,7 +224,7 @@ fn property_filter<'n>(
         clauses.partition(|clause| function(*clause).is_some());
     let clauses =
         clauses.into_iter().filter_map(|clause| diagnostics.ok(Clause::read(clause))).collect();
-    PropertyFilter { key, clauses, unknown }
+    PropertyFilter { key, clauses, unknown, of_self: None }
 }
 
 fn list<'n>(
@@ -410,6 +419,11 @@ pub(crate) trait FilterSubject<'c> {
     /// The value of a function of TOSCA 2.0 that asks for more than a property of the node or of one
     /// of its capabilities, with what its type makes of texts.
     fn asked(&self, function: &str, path: Node<'_>) -> Option<FormedValue<TextType>>;
+
+    /// The value of a property of the relationship to the node, if a path leads to one.
+    fn of_relationship(&self, _path: Node<'_>) -> Option<FormedValue<TextType>> {
+        None
+    }
 }
 
 impl FilterVerdict {
@@ -459,8 +473,10 @@ impl NodeFilter<'_> {
 fn expression_verdict(node: Node<'_>, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
     let query = |name: &str, path: Option<Node<'_>>| {
         let path = path?;
-        let own = || filtered_property(path, subject).filter(|_| name == "get_property");
-        let found = own().or_else(|| subject.asked(name, path));
+        let related = || subject.of_relationship(path);
+        let own = || related().or_else(|| filtered_property(path, subject));
+        let own = if name == "get_property" { own() } else { None };
+        let found = own.or_else(|| subject.asked(name, path));
         found.filter(|(value, _)| function_in(value).is_none())
     };
     let reason = |message: String| FilterReason { message, at: node.span() };
@@ -528,6 +544,11 @@ impl PropertyFilter<'_> {
             let named = format!("`{}`{}", self.name(), owner.unwrap_or_default());
             FilterReason { message: message.replacen("{}", &named, 1), at: self.key.span() }
         };
+        if let Some([path, comparison]) = self.of_self
+            && subject.of_relationship(path).is_some()
+        {
+            return expression_verdict(comparison, subject);
+        }
         let found = match subject.property(capability, self.name()) {
             FilteredProperty::Missing => {
                 return FilterVerdict::Fails(reason("it has no property {}".into()));

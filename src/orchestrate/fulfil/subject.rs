@@ -2,7 +2,7 @@
 
 use super::inventory::{InventoryNode, node_type, value_of};
 use crate::topology::scope::TopologyScope;
-use crate::topology::{AssignedValue, NodeIndex, TopologyElement, TopologyNode};
+use crate::topology::{AssignedValue, NodeIndex, RelationIndex, TopologyElement, TopologyNode};
 use crate::tosca::evaluate::{EvaluatorState, FilterSite, FilteredRelation, FunctionEvaluator};
 use crate::tosca::filter::{FilterSubject, FilteredProperty, filtered_path};
 use crate::tosca::v2_0::function::FormedValue;
@@ -64,7 +64,7 @@ enum SubjectPlace<'s> {
 /// A node to which a requirement would lead.
 pub(crate) struct RequiredSubject<'r, 's, 'c> {
     subject: &'r NodeSubject<'s, 'c>,
-    relation: FilteredRelation<'r, NodeIndex>,
+    relation: FilteredRelation<'r, TopologyElement>,
 }
 
 impl<'s, 'c> NodeSubject<'s, 'c> {
@@ -108,18 +108,23 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
     /// has the requirement is only known where filters ask for it.
     pub(crate) fn required<'r>(
         &'r self,
-        source: Option<NodeIndex>,
+        (relation, source): (Option<RelationIndex>, Option<NodeIndex>),
         capabilities: &[&'r str],
     ) -> RequiredSubject<'r, 's, 'c> {
         let capability = if let [only] = capabilities { Some(*only) } else { None };
-        RequiredSubject { subject: self, relation: FilteredRelation { source, capability } }
+        let relation = relation.map(TopologyElement::Relation);
+        let source = source.map(TopologyElement::Node);
+        RequiredSubject {
+            subject: self,
+            relation: FilteredRelation { relation, source, capability },
+        }
     }
 
     fn value(
         &self,
         function: &str,
         path: Node<'_>,
-        relation: Option<FilteredRelation<'_, NodeIndex>>,
+        relation: Option<FilteredRelation<'_, TopologyElement>>,
     ) -> Option<FormedValue<TextType>> {
         let (graph, node) = match &self.place {
             SubjectPlace::Graph(GraphNode { graph, node }) => {
@@ -133,10 +138,6 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
                 (graph, None)
             }
         };
-        let relation = relation.map(|it| FilteredRelation {
-            source: it.source.map(TopologyElement::Node),
-            capability: it.capability,
-        });
         graph.asked(function, path, FilterSite { node, relation })
     }
 
@@ -146,7 +147,7 @@ impl<'s, 'c> NodeSubject<'s, 'c> {
         node: &InventoryNode,
         function: &str,
         path: Node<'_>,
-        relation: Option<FilteredRelation<'_, NodeIndex>>,
+        relation: Option<FilteredRelation<'_, TopologyElement>>,
     ) -> Option<FormedValue<TextType>> {
         let steps: Vec<_> = path.items().collect();
         let is = |node: &Node<'_>, word: &str| node.as_str() == Some(word);
@@ -265,5 +266,17 @@ impl<'c> FilterSubject<'c> for RequiredSubject<'_, '_, 'c> {
 
     fn asked(&self, function: &str, path: Node<'_>) -> Option<FormedValue<TextType>> {
         self.subject.value(function, path, Some(self.relation))
+    }
+
+    fn of_relationship(&self, path: Node<'_>) -> Option<FormedValue<TextType>> {
+        let second = path.items().nth(1)?.as_str()?;
+        let graph = match &self.subject.place {
+            SubjectPlace::Graph(GraphNode { graph, .. }) | SubjectPlace::Inventory(_, graph) => {
+                graph
+            }
+        };
+        let site = FilterSite { node: None, relation: Some(self.relation) };
+        let is_own = !matches!(second, "SOURCE" | "TARGET" | "CAPABILITY");
+        if is_own { graph.asked("get_property", path, site) } else { None }
     }
 }

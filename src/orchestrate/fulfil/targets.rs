@@ -270,7 +270,8 @@ impl<'q, 't> FulfilTargets<'q, 't> {
             }
             let fitting: Vec<&str> = names.iter().map(|name| &**name).collect();
             let source = wish.filter.map(|id| self.question.topology.relation(id).source);
-            let subject = target.subject.required(wish.from.or(source), &fitting);
+            let relation = (wish.filter, wish.from.or(source));
+            let subject = target.subject.required(relation, &fitting);
             let asked = asked.iter().map(|filter| (filter.verdict(&subject), None));
             let own = own.map(|own| (own.filter.verdict(&subject), Some(own.at)));
             match Unfit::of(position, asked.chain(own)) {
@@ -426,7 +427,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 let relation = topology.relation(id);
                 let source = node_type(types, topology.node(relation.source))?;
                 let part = types.effective(source).requirements.get(&*relation.name)?;
-                Some((relation, source, self.defined(&part.definition)))
+                Some((id, relation, source, self.defined(&part.definition)))
             })
             .collect();
         let mut found = Fitting::default();
@@ -439,7 +440,7 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 continue;
             }
             let own = asked.iter().map(|own| (own.filter.verdict(&target.subject), Some(own.at)));
-            let by_relations = incoming.iter().map(|(relation, source, filters)| {
+            let by_relations = incoming.iter().map(|(id, relation, source, filters)| {
                 let mut capabilities = fitting(types, relation, *source, kind);
                 capabilities.retain(|name| self.sources(position, name).permits(true));
                 if capabilities.is_empty() {
@@ -451,7 +452,8 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                     let reason = FilterReason { message, at: relation.span };
                     return (FilterVerdict::Fails(reason), None);
                 }
-                let subject = target.subject.required(Some(relation.source), &capabilities);
+                let relation = (Some(*id), Some(relation.source));
+                let subject = target.subject.required(relation, &capabilities);
                 let mut verdicts = filters.iter().map(|filter| filter.verdict(&subject));
                 let refusal = verdicts.find(|verdict| !matches!(verdict, FilterVerdict::Holds));
                 (refusal.unwrap_or(FilterVerdict::Holds), None)

@@ -65,6 +65,8 @@ pub(crate) struct FilterSite<'s, E> {
 /// A relation that would lead to a node that is judged.
 #[derive(Clone, Copy)]
 pub(crate) struct FilteredRelation<'s, E> {
+    /// The relation itself, if the filter is its own.
+    pub(crate) relation: Option<E>,
     /// The node that has the requirement, if the filter asks for it.
     pub(crate) source: Option<E>,
     /// The capability that the relation would lead to, if only one fits.
@@ -174,6 +176,19 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
         Ok(self.values(function, reached, &steps[used..])?.map(|value| (value, form)))
     }
 
+    /// The only place that a path leads to, and how many of its steps that takes.
+    pub(crate) fn end(
+        &mut self,
+        path: Node<'_>,
+        site: Option<S::Element>,
+    ) -> FunctionResult<(PathPlace<'e, S::Element>, usize)> {
+        let site = site.map(|site| self.representation(site)).transpose()?;
+        let Some(steps) = self.path_steps(path, site)? else { return Ok(None) };
+        let Some((mut reached, used)) = self.reached(&steps, site)? else { return Ok(None) };
+        let is_one = reached.places.len() == 1 && !reached.is_list;
+        Ok(reached.places.pop().filter(|_| is_one).map(|place| (place, used)))
+    }
+
     /// What the type of a value at the end of a path makes of texts.
     fn form_at(
         &self,
@@ -243,8 +258,18 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
                 let name = self.capability(own.element, name)?;
                 Some((PathPlace::Capability(own, name), 2))
             }),
+            ["SELF", property, ..] => match relation.relation {
+                Some(it) if self.has_property(it, property) => {
+                    Some((PathPlace::Element(self.representation(it)?), 1))
+                }
+                _ => None,
+            },
             _ => None,
         })
+    }
+
+    fn has_property(&self, element: S::Element, name: &str) -> bool {
+        self.effective(element).is_some_and(|effective| effective.properties.contains_key(name))
     }
 
     /// The capability of a node with this name, as its type has it.
@@ -374,8 +399,6 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
         let Some((first, rest)) = words.split_first() else { return Ok(None) };
         let (start, used) = match *first {
             "SELF" => (site.map(|site| vec![site]), 1),
-            // The place of a computed name is not where it is written.
-            _ if path[0].at.kind() != NodeKind::Scalar => return Ok(None),
             name => {
                 let element = self.scope.named(Name { text: name, at: path[0].at });
                 let is_relation = element.is_some_and(|it| self.scope.ends(it).is_some());

@@ -6,7 +6,7 @@
 mod graph;
 
 use graph::names;
-pub(crate) use graph::{FilterSite, FilteredRelation, left};
+pub(crate) use graph::{FilterSite, FilteredRelation, PathPlace, left};
 
 use super::family::Family;
 use super::function::{Arguments, Call, Function, Name, function_in, function_not_map};

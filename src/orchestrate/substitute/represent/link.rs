@@ -486,7 +486,7 @@ impl<'a> Linking<'_, '_, 'a> {
         let place = GraphNode { graph: self.graph, node: id };
         let subject = NodeSubject::of(self.types, self.schemas, target, place);
         let from = relation.map(|relation| relation.source);
-        let subject = subject.required(from, &capabilities);
+        let subject = subject.required((None, from), &capabilities);
         let refused = |filter: &NodeFilter<'_>, at: Span| match filter.verdict(&subject) {
             FilterVerdict::Holds => None,
             FilterVerdict::Fails(reason) | FilterVerdict::Undecided(reason) => {
