@@ -9,7 +9,7 @@ use crate::tosca::evaluate::left;
 use crate::tosca::types::schemas::units;
 use crate::tosca::v2_0::function::{BuiltIn, PlainText};
 use crate::tosca::value::in_base_unit;
-use crate::tosca::{PropertyDefinition, TypeId, Types};
+use crate::tosca::{Directive, PropertyDefinition, TypeId, Types};
 use cuvee_text::value::Value;
 
 /// What relations with a target allocate.
@@ -55,7 +55,10 @@ impl<'q, 't> Allocations<'q, 't> {
         let definition = definition(self.types, node_type(self.types, of)?, capability, property)?;
         let own = of.capabilities.iter().find(|own| own.name == capability);
         let own = own.and_then(|own| value_of(&own.properties, property)).cloned();
-        let default = || Some(definition.value.or(definition.default)?.to_value());
+        // The node that is selected has its own values, whatever the default is.
+        let is_selected = of.has_directive(Directive::Select);
+        let default = definition.default.filter(|_| !is_selected);
+        let default = || Some(definition.value.or(default)?.to_value());
         let there = own.or_else(default)?;
         self.beside(node, capability, (property, there), definition)
     }

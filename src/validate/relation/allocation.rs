@@ -1,15 +1,16 @@
 //! Checks what requirement assignments of TOSCA 2.0 allocate of capabilities (section 8.7.5): all
 //! together take no more of a property than it has.
 
+use super::super::capability::has_directive;
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
-use crate::tosca::Family;
 use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::types::EffectiveCapability;
 use crate::tosca::v2_0::function::{BuiltIn, PlainText, constant};
 use crate::tosca::value::{
     DataTypes, Primitive, PropertyDefinition, Schema, TextType, check_value, in_base_unit,
 };
+use crate::tosca::{Directive, Family};
 use crate::variability::graph::{ElementId, NodeCopies, NodeElement, RelationElement};
 use cuvee_text::decimal::Decimal;
 use cuvee_text::value::Value;
@@ -110,7 +111,9 @@ impl<'a> Checker<'_, 'a> {
         let own = self.graph.holder(node, "capabilities").template.declared.value;
         let own = own.get("capabilities");
         let own = own.and_then(|all| all.get(name)?.get("properties")?.get(property));
-        let there = own.or(definition.value).or(definition.default);
+        // The node that is selected has its own values, whatever the default is.
+        let default = definition.default.filter(|_| !has_directive(node, Directive::Select));
+        let there = own.or(definition.value).or(default);
         let there = there.and_then(|there| self.amount(definition, there));
         // Each of the nodes that a template stands for has as much.
         let number = self.number_of(node);
