@@ -8,7 +8,7 @@ use crate::tosca::types::schemas::{Schemas, units};
 use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize, default_of_part};
 use crate::tosca::{Directive, EffectiveType, Family, TypeId, TypeRef, Types, v2_0};
 use crate::variability::element::ElementKind;
-use crate::variability::graph::{ElementId, Graph, LookupStep, NodeElement, RelationElement};
+use crate::variability::graph::{ElementId, Graph, NodeElement, RelationElement};
 use crate::variability::presence::Presence;
 use crate::variability::template::PropertyValue;
 use cuvee_text::source::FileId;
@@ -126,10 +126,10 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
     type Element = ElementId;
 
     fn named(&self, entity: Name<'_>) -> Option<ElementId> {
-        let find = |kind| self.graph.find(LookupStep::Root(kind), entity.at).ok();
+        let node = self.graph.node_named(entity.text).map(|node| node.id);
         let relationship = || self.relationships.get(entity.text).copied().flatten();
-        let found = find(ElementKind::Node).or_else(relationship);
-        found.or_else(|| find(ElementKind::Group)).and_then(|id| self.present(id))
+        let group = || self.graph.group_named(entity.text).map(|group| group.id);
+        node.or_else(relationship).or_else(group).and_then(|id| self.present(id))
     }
 
     fn ends(&self, relation: ElementId) -> Option<[Option<ElementId>; 2]> {

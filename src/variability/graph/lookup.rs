@@ -1,7 +1,7 @@
 //! Finds the elements that expressions name: by name if only one element has it, else by position.
 
 use super::build::unknown_element;
-use super::element::{ElementId, Graph, NodeElement, NodeId, RelationId};
+use super::element::{ElementId, Graph, GroupElement, NodeElement, NodeId, RelationId};
 use crate::diagnostic::{Advice, Code, Diagnostic, closest, did_you_mean};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
@@ -41,6 +41,11 @@ impl<'a> Graph<'a> {
     /// The node of this name.
     pub(crate) fn node_named(&self, name: &str) -> Option<&NodeElement<'a>> {
         self.node_id(name).map(|node| self.node(node))
+    }
+
+    /// The group of this name.
+    pub(crate) fn group_named(&self, name: &str) -> Option<&GroupElement<'a>> {
+        self.group_names.get(name).map(|group| &self.groups[group])
     }
 
     /// The node template that a node template copies.
@@ -100,7 +105,7 @@ impl<'a> Graph<'a> {
         let known = match step {
             LookupStep::Root(ElementKind::Node) => Some(self.node_named(name).map(|node| node.id)),
             LookupStep::Root(ElementKind::Group) => {
-                Some(self.group_names.get(name).map(|group| self.groups[group].id))
+                Some(self.group_named(name).map(|group| group.id))
             }
             LookupStep::Root(ElementKind::Import)
                 if !matches!(operand.scalar(), Some(Scalar::Int(_))) =>
