@@ -1,8 +1,9 @@
 //! Takes output trees apart and puts them together again. Parts that do not change keep their
 //! source text.
 
+use crate::tosca::v2_0;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+use cuvee_text::yaml::{Document, Node, NodeKind, Out, OutKey, write_yaml};
 use std::borrow::Cow;
 
 /// The entries of a map of an output tree while they are changed.
@@ -150,4 +151,17 @@ pub(crate) fn without_directive<'a>(template: &Out<'a>) -> Out<'a> {
         old.map(|old| like_list(old, rest.map(|item| (None, item)).collect()))
     });
     like(template, body)
+}
+
+/// The key of the value in a document that was made for it.
+pub(crate) const MADE: &str = "made";
+
+/// A document of a version with a value, for what reads documents only.
+pub(crate) fn made(value: Out<'_>, is_2_0: bool) -> Option<Document> {
+    let version = is_2_0.then(|| {
+        (OutKey::New("tosca_definitions_version".into()), Out::String(v2_0::VERSION.into()))
+    });
+    let value = (OutKey::New(MADE.into()), value);
+    let out = Out::Map { entries: version.into_iter().chain([value]).collect(), like: None };
+    v2_0::parsed(write_yaml(&out)).ok()
 }

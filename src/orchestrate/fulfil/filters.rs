@@ -2,12 +2,13 @@
 //! them have got values.
 
 use crate::diagnostic::Diagnostics;
+use crate::orchestrate::tree::{MADE, made};
 use crate::topology::{NodeIndex, RelationIndex, Topology};
 use crate::tosca::Directive;
 use crate::tosca::filter::NodeFilter;
 use crate::tosca::v2_0;
 use cuvee_text::source::Span;
-use cuvee_text::yaml::{Document, Node, OutEntry, OutNode, write_yaml};
+use cuvee_text::yaml::{Document, Node, OutEntry, OutNode};
 use cuvee_text::yaml::{Out, OutKey};
 use rustc_hash::FxHashMap;
 
@@ -69,7 +70,7 @@ impl<'a> FilterTexts<'a> {
         let text = match filter.source() {
             Some(node) => FilterText::Source(node),
             None => match made(Out::Value(filter.to_value()), self.is_2_0) {
-                Some(document) => FilterText::Made(document, filter.span()),
+                Some(document) => FilterText::Made(document.into(), filter.span()),
                 None => return,
             },
         };
@@ -88,7 +89,7 @@ impl<'a> FilterTexts<'a> {
         };
         let entries = ["properties", "capabilities"].into_iter().filter_map(part).collect();
         if let Some(document) = made(Out::Map { entries, like: None }, self.is_2_0) {
-            let text = FilterText::Made(document, node.span());
+            let text = FilterText::Made(document.into(), node.span());
             self.texts.push((FilterOwner::Assigned(id), text));
         }
     }
@@ -105,7 +106,7 @@ impl FilterText<'_> {
             Self::Source(node) => (*node, node.span()),
             Self::Made(document, at) => {
                 let root = document.root();
-                (root.get(FILTER).unwrap_or(root), *at)
+                (root.get(MADE).unwrap_or(root), *at)
             }
         };
         let filter = match owner {
@@ -114,19 +115,6 @@ impl FilterText<'_> {
         };
         PlacedFilter { filter, at }
     }
-}
-
-/// The key of a filter in a document that was made for it.
-const FILTER: &str = "filter";
-
-/// A document of the same version with a filter.
-fn made(filter: Out<'_>, is_2_0: bool) -> Option<Box<Document>> {
-    let version = is_2_0.then(|| {
-        (OutKey::New("tosca_definitions_version".into()), Out::String(v2_0::VERSION.into()))
-    });
-    let filter = (OutKey::New(FILTER.into()), filter);
-    let out = Out::Map { entries: version.into_iter().chain([filter]).collect(), like: None };
-    v2_0::parsed(write_yaml(&out)).ok().map(Box::new)
 }
 
 /// The entries of a list of requirement assignments, in the order in which the topology counts

@@ -5,7 +5,7 @@ use super::behavior::{Behaviors, file_of, split_operation};
 use super::build::PlanBuilder;
 use super::declarative::{Declarative, declarative, of_node};
 use super::elements;
-use super::inputs::{GivenInput, input_values};
+use super::inputs::{GivenInput, evaluated, input_values};
 use super::known::guard;
 use super::model::{
     ChangeClass, Guard, PlanCall, PlanElementIndex, PlanStepIndex, StepHost, StepWork,
@@ -606,7 +606,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let OpenActivity { activity, place: (written, _), waits, .. } = *open;
         let given = activity.inputs.iter().map(|input| GivenInput {
             name: input.name.clone(),
-            value: filled(&input.value.value, &frame.inputs),
+            value: evaluated(filled(&input.value.value, &frame.inputs), self.behaviors.types()),
             places: Some([input.span, input.value.span]),
         });
         let inputs = self.inputs(workflow, given.collect());

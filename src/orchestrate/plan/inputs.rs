@@ -1,15 +1,19 @@
 //! Checks the inputs of a workflow against their declarations (statement I8).
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::orchestrate::tree::{MADE, made};
+use crate::topology::scope::TopologyScope;
 use crate::topology::sensitive::told;
-use crate::topology::{TopologyParameter, TopologyWorkflow};
+use crate::topology::{Topology, TopologyParameter, TopologyWorkflow};
+use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
+use crate::tosca::function::{Function, function_in};
 use crate::tosca::shape::PARAMETER;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::value::{check_given, check_value};
-use crate::tosca::{Named, PropertyDefinition, Types, v2_0};
+use crate::tosca::{Named, PropertyDefinition, Types, meant, v2_0};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{self, Document, Limits, write_flow};
+use cuvee_text::yaml::{self, Document, Limits, Out, write_flow};
 
 /// A value that is given to an input of a workflow.
 pub(super) struct GivenInput {
@@ -54,6 +58,20 @@ pub(super) fn input_values(
     values
 }
 
+/// A value in which functions are evaluated, as far as nothing but what is written decides them.
+pub(super) fn evaluated(value: Value, types: &Types<'_>) -> Value {
+    if function_in(&value).is_none() {
+        return value;
+    }
+    let is_2_0 = types.is_of_2_0();
+    let written = if is_2_0 { meant::written(value.clone()) } else { value.clone() };
+    let made = made(Out::Value(written), is_2_0);
+    let Some(node) = made.as_ref().and_then(|made| made.root().get(MADE)) else { return value };
+    let nothing = Topology::read(&Out::Value(Value::Null), &|_| false);
+    let scope = TopologyScope::of(&nothing, types);
+    FunctionEvaluator::new(&scope, EvaluatorState::default()).replaced(node, None)
+}
+
 /// Reports what is wrong with a value. An activity may give a function, whose value is not known
 /// yet.
 fn check(
@@ -62,7 +80,10 @@ fn check(
     schemas: &Schemas<'_, '_>,
     types: &Types<'_>,
 ) -> Vec<Diagnostic> {
-    let Some(value) = document(&given.value, FileId::DETACHED) else { return Vec::new() };
+    let is_open = given.places.is_some()
+        && function_in(&given.value).is_some_and(|name| Function::named(name).is_none());
+    let value = document(&given.value, FileId::DETACHED).filter(|_| !is_open);
+    let Some(value) = value else { return Vec::new() };
     let found = with_definition(input, types, |definition| {
         let found = match (given.places, definition.expected()) {
             (None, _) => check_given(value.root(), definition, schemas, "an input of a workflow"),
@@ -93,7 +114,8 @@ fn default(
     match input.value.as_ref().or(input.default.as_ref()) {
         Some(value) => {
             let (name, places) = (input.name.clone(), Some([input.span, value.span]));
-            let given = GivenInput { name, value: value.value.clone(), places };
+            let value = evaluated(value.value.clone(), types);
+            let given = GivenInput { name, value, places };
             wrong.0.extend(check(input, &given, schemas, types));
             Some(given.value)
         }
