@@ -4,7 +4,7 @@
 //! two of them becomes a relation between nodes that replace them.
 
 use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
-use super::rewrite::WrittenIn;
+use super::rewrite::{GivenInputs, WrittenIn};
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like, like_list, set, set_open};
@@ -17,7 +17,7 @@ use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 /// A node with the template that was chosen to substitute it.
@@ -42,8 +42,10 @@ pub(super) struct Flattening<'f, 't, 'a> {
     /// What functions of the template ask, if those that lead through replaced nodes have their
     /// values.
     pub(super) graph: Option<(&'f Topology, &'f TopologyScope<'f, 't>)>,
-    /// For each choice, its topology with the values of its inputs, once a call needs them.
-    pub(super) given: Vec<OnceCell<Topology>>,
+    /// For each choice, what is known of its inputs.
+    pub(super) given: Vec<GivenInputs>,
+    /// Whether parts of values wait for the indices of nodes.
+    pub(super) waits: Cell<bool>,
     /// For each substituted node, by name, the position of its choice.
     pub(super) by_node: FxHashMap<&'f str, usize>,
     /// For each choice, the new names of its nodes.
@@ -59,6 +61,8 @@ pub(crate) struct FlattenedTemplate<'a> {
     pub document: Out<'a>,
     /// For each choice, the new names of its nodes.
     pub names: Vec<FxHashMap<String, String>>,
+    /// Whether parts of values wait until nodes have their indices, for [`super::path::settled`].
+    pub waits: bool,
     pub warnings: Diagnostics,
 }
 
@@ -80,7 +84,8 @@ pub(crate) fn flatten<'f, 't, 'a>(
         chosen,
         uses,
         graph,
-        given: chosen.iter().map(|_| OnceCell::new()).collect(),
+        given: chosen.iter().map(|_| GivenInputs::default()).collect(),
+        waits: Cell::new(false),
         by_node: chosen.iter().enumerate().map(by_node).collect(),
         names: new_names(outer, chosen),
         targets: vec![FxHashMap::default(); chosen.len()],
@@ -92,14 +97,14 @@ pub(crate) fn flatten<'f, 't, 'a>(
         flattening.targets[position] = targets;
     }
     let document = flattening.document();
-    let Flattening { mut names, targets, found, .. } = flattening;
+    let Flattening { mut names, targets, found, waits, .. } = flattening;
     for (names, targets) in names.iter_mut().zip(&targets) {
         names.retain(|name, _| !targets.contains_key(name));
     }
     let found = found.into_inner();
     match found.has_errors() {
         true => Err(found),
-        false => Ok(FlattenedTemplate { document, names, warnings: found }),
+        false => Ok(FlattenedTemplate { document, names, waits: waits.get(), warnings: found }),
     }
 }
 
@@ -167,6 +172,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                 _ => self.value(section, WrittenIn::Outer(None)),
             };
         }
+        super::types::functions(self, &mut all);
         like(topology, all)
     }
 
@@ -205,9 +211,9 @@ impl<'a> Flattening<'_, '_, 'a> {
         node: &ViewedNode<'a>,
         list: &Out<'a>,
     ) -> Option<Out<'a>> {
-        let at = WrittenIn::Outer(Some(&node.name));
         let mut all = Vec::new();
         for (index, assignment) in node.assignments.iter().enumerate() {
+            let at = self.in_assignment(&node.name, index);
             let body = match self.end(position, index, assignment) {
                 Some((target, capability)) => {
                     let mut body = self.assigned_body(&assignment.body, at);
@@ -220,6 +226,14 @@ impl<'a> Flattening<'_, '_, 'a> {
             all.push((assignment.owner, with_body(&assignment.item, body)));
         }
         Some(like_list(list, all))
+    }
+
+    /// The place of a requirement assignment. In TOSCA 2.0, `SELF` is the relationship there.
+    pub(super) fn in_assignment<'s>(&self, node: &'s str, position: usize) -> WrittenIn<'s> {
+        match self.outer.is_2_0 {
+            true => WrittenIn::Assigned(node, position),
+            false => WrittenIn::Outer(Some(node)),
+        }
     }
 
     /// The new target of an assignment that names a replaced node.
@@ -392,8 +406,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         own: Option<&Out<'a>>,
     ) -> MapEntries<'a> {
         let Some(outer) = entry(&relation.outer.body, "relationship") else { return Vec::new() };
-        let at = WrittenIn::Outer(Some(relation.node));
-        let outer = self.value(&outer, at);
+        let outer = self.value(&outer, relation.at);
         let is_map = |out: &Out<'a>| !entries(out).is_empty();
         let key = OutKey::New("relationship".into());
         let merged = match own {
@@ -501,7 +514,8 @@ impl<'a> Flattening<'_, '_, 'a> {
                         (target.clone(), capability.map(|it| it.value.clone()))
                     }
                 };
-                let relation = MappedRelation { outer, node: &node.name, target, capability };
+                let at = self.in_assignment(&node.name, assignment);
+                let relation = MappedRelation { outer, at, target, capability };
                 for (inner, requirement) in &mapping.targets {
                     all.entry(inner).or_default().push((requirement, relation.clone()));
                 }
@@ -615,8 +629,7 @@ impl<'a> Flattening<'_, '_, 'a> {
 #[derive(Clone)]
 struct MappedRelation<'o, 'a> {
     outer: &'o ViewedRequirement<'a>,
-    /// The name of the replaced node.
-    node: &'o str,
+    at: WrittenIn<'o>,
     /// The name of the target.
     target: String,
     capability: Option<String>,

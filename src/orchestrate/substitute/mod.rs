@@ -10,6 +10,7 @@ mod explain;
 mod flatten;
 mod joint;
 mod known;
+mod path;
 mod represent;
 mod rewrite;
 mod round;
@@ -38,9 +39,9 @@ use cuvee_sat::solve::SolverSettings;
 use cuvee_text::source::{FileId, SourceMap, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Out, OutNode};
-use flatten::{ChosenCandidate, flatten};
+use flatten::{ChosenCandidate, FlattenedTemplate, flatten};
 use known::KnownChoices;
-use represent::RepresentedNodes;
+use represent::{RepresentedDocument, RepresentedNodes};
 use round::{Round, RoundChoice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -387,9 +388,9 @@ fn placed<'a>(
     let graph = TopologyScope::of(round.values, settings.types);
     let graph = Some((round.values, &graph));
     let flat = flatten(round.view, settings.types, chosen, uses, graph)?;
-    let open = ReadDocument::of(flat.document, None);
+    let open = ReadDocument::of(flat.document.clone(), None);
     overused(&open.values, chosen, &flat.names, settings)?;
-    let own = represented(open.document.clone(), None, settings.inputs, settings.types)?;
+    let own = repeated(&flat, settings)?;
     let open = if own.is_changed { ReadDocument::of(own.document, None) } else { open };
     let nodes = own.nodes;
     for names in &flat.names {
@@ -400,6 +401,21 @@ fn placed<'a>(
         fulfilled(open, &scopes, round.catalogue, settings)?;
     warnings.0.extend(more.0);
     Ok(PlacedRound { document, values, names, nodes, scopes, warnings, told, cost })
+}
+
+/// The document of a round with its nodes repeated, and what waited for their indices.
+fn repeated<'a>(
+    flat: &FlattenedTemplate<'a>,
+    settings: &SubstitutionSettings<'_, '_>,
+) -> Result<RepresentedDocument<'a>, Diagnostics> {
+    let own = represented(flat.document.clone(), None, settings.inputs, settings.types)?;
+    match flat.waits {
+        false => Ok(own),
+        true => {
+            let document = path::settled(&own.document)?;
+            Ok(RepresentedDocument { document, is_changed: true, ..own })
+        }
+    }
 }
 
 /// A document whose requirements may be open.

@@ -6,8 +6,8 @@ use super::flatten::Flattening;
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{entries, items, key_name, like, like_list, set, within_topology};
+use crate::topology::Topology;
 use crate::topology::scope::TopologyScope;
-use crate::topology::{NodeIndex, Topology, TopologyElement, TopologyNode};
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::function::{Function, asks_for};
 use crate::tosca::meant;
@@ -16,7 +16,7 @@ use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
-use rustc_hash::FxHashSet;
+use std::cell::{Cell, OnceCell};
 
 /// The types whose values mean what they are.
 const PLAIN_TYPES: [&str; 4] = ["boolean", "float", "integer", "string"];
@@ -29,19 +29,37 @@ const DEPTH: usize = 64;
 pub(super) enum WrittenIn<'s> {
     /// In the template whose nodes are replaced; at this node, if it is at one.
     Outer(Option<&'s str>),
+    /// In TOSCA 2.0, in the requirement assignment of this node at this position, where `SELF` is
+    /// the relationship.
+    Assigned(&'s str, usize),
     /// In a substituting template, given by the position of its choice; there in a workflow with
     /// these inputs, which count before those of the template.
     Inner(usize, &'s [String]),
 }
 
-impl<'a> Flattening<'_, '_, 'a> {
+/// What calls in a substituting template ask of its inputs, once one of them does.
+#[derive(Default)]
+pub(super) struct GivenInputs {
+    /// The names of the inputs whose types say what their texts mean.
+    typed: OnceCell<Vec<String>>,
+    /// The topology of the template, whose inputs have the values that they get here.
+    topology: OnceCell<Topology>,
+    is_asked: Cell<bool>,
+}
+
+impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
     /// A value, rewritten for its new place.
     pub(super) fn value(&self, out: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
         self.changed(out, at, DEPTH).unwrap_or_else(|| out.clone())
     }
 
     /// The rewritten value, if it differs from the old one.
-    fn changed(&self, out: &Out<'a>, at: WrittenIn<'_>, depth: usize) -> Option<Out<'a>> {
+    pub(super) fn changed(
+        &self,
+        out: &Out<'a>,
+        at: WrittenIn<'_>,
+        depth: usize,
+    ) -> Option<Out<'a>> {
         match out {
             Out::Source(node) if node.kind() == NodeKind::Scalar => self.renamed(*node, at),
             Out::Lifted(key, inner) => {
@@ -86,10 +104,9 @@ impl<'a> Flattening<'_, '_, 'a> {
         if let [(key, operand)] = &*all
             && let Some(function) = self.outer.function(&key_name(key))
         {
-            let known = match (function, at) {
-                (Function::GetProperty, WrittenIn::Outer(here)) => self.known(out, operand, here),
-                _ => None,
-            };
+            // Afterwards a path that leads through a replaced node would lead elsewhere.
+            let is_through = function == Function::GetProperty && self.leads_through(operand, at);
+            let known = if is_through { self.computed(out, at) } else { None };
             let called = known.or_else(|| self.call(function, key, operand, at, depth));
             if called.is_some() {
                 return called;
@@ -123,10 +140,14 @@ impl<'a> Flattening<'_, '_, 'a> {
         };
         match (function, at) {
             (Function::GetInput, WrittenIn::Inner(chosen, own)) => {
-                let first = items(operand).into_iter().next();
-                let name = OutNode::root(first.as_ref().unwrap_or(operand)).text();
-                let is_own = name.is_some_and(|name| own.iter().any(|own| *own == *name));
-                (!is_own).then(|| self.input(chosen, operand, place, depth))
+                let mut path = items(operand).into_iter();
+                let input = path.next().unwrap_or_else(|| operand.clone());
+                let name = OutNode::root(&input).text();
+                if name.is_some_and(|name| own.iter().any(|own| *own == *name)) {
+                    return None;
+                }
+                let rest: Vec<_> = path.map(|step| self.path_step(step, at, depth)).collect();
+                Some(self.input(chosen, &input, &rest, place, depth))
             }
             (
                 Function::GetProperty
@@ -139,31 +160,6 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// The value of a path of TOSCA 2.0 that leads through a replaced node, if it is known. Afterwards
-    /// it would lead elsewhere.
-    fn known(&self, call: &Out<'a>, path: &Out<'a>, here: Option<&str>) -> Option<Out<'a>> {
-        let (topology, graph) = self.graph.filter(|(topology, _)| topology.is_2_0)?;
-        let steps = items(path);
-        let words = steps.iter().filter_map(|step| OutNode::root(step).text());
-        let words: Vec<_> = words.map(|word| word.into_owned()).collect();
-        let relations = words.iter().filter(|word| **word == "RELATIONSHIP").count();
-        if relations == 0 && words.iter().all(|word| word != "CAPABILITY") {
-            return None;
-        }
-        let site = here.and_then(|here| topology.node_named(here));
-        let start = match &**words.first()? {
-            "SELF" => site?,
-            name => topology.node_named(name)?,
-        };
-        if !self.is_near(topology, start, relations) {
-            return None;
-        }
-        let site = site.map(TopologyElement::Node);
-        let mut evaluator = FunctionEvaluator::new(graph, EvaluatorState::default());
-        let value = evaluator.evaluate(OutNode::root(call).source()?, site).ok().flatten()?;
-        Some(Out::Value(meant::literal(value)))
-    }
-
     /// The value of a call in a substituting template of TOSCA 2.0 that asks for an input whose type
     /// says what its texts mean, as that of versions does. Nothing would say so of the input's value.
     fn typed(
@@ -174,30 +170,39 @@ impl<'a> Flattening<'_, '_, 'a> {
         depth: usize,
     ) -> Option<Out<'a>> {
         let node = OutNode::root(call).source().filter(|node| v2_0::is_of(node.document()))?;
-        let view = &self.chosen[chosen].variant.view;
         v2_0::called(node).filter(|(name, _)| depth > 0 && *name != "get_input")?;
-        let inputs = view.section("inputs").map(|it| entries(&it)).unwrap_or_default();
-        let is_typed = |(_, body): &&(OutKey<'a>, Out<'a>)| {
-            let kind = entry(body, "type")
-                .and_then(|kind| Some(OutNode::root(&kind).text()?.into_owned()));
-            kind.is_some_and(|kind| !PLAIN_TYPES.contains(&&*kind))
-        };
-        let typed: Vec<_> = inputs.iter().filter(is_typed).map(|(key, _)| key_name(key)).collect();
-        let is_own = |name: &&str| own.iter().any(|own| own == name);
-        let typed: Vec<&str> = typed.iter().map(|name| &**name).filter(|it| !is_own(it)).collect();
-        if !asks_for(node, &typed) {
+        let typed = self.typed_inputs(chosen).iter().map(|name| &**name);
+        let typed: Vec<&str> = typed.filter(|name| own.iter().all(|own| own != name)).collect();
+        // What needs an input that is just being asked is rewritten as it is written.
+        if !asks_for(node, &typed) || self.given[chosen].is_asked.get() {
             return None;
         }
-        let topology = self.given(chosen);
-        let scope = TopologyScope::of(topology, self.types);
+        let scope = TopologyScope::of(self.given(chosen), self.types);
         let mut evaluator = FunctionEvaluator::new(&scope, EvaluatorState::default());
         let value = evaluator.evaluate(node, None).ok().flatten()?;
         Some(Out::Value(meant::literal(value)))
     }
 
+    fn typed_inputs(&self, chosen: usize) -> &[String] {
+        self.given[chosen].typed.get_or_init(|| {
+            let inputs = self.chosen[chosen].variant.view.section("inputs");
+            let is_typed = |(_, body): &(OutKey<'a>, Out<'a>)| {
+                let kind = entry(body, "type");
+                let kind = kind.as_ref().and_then(|kind| OutNode::root(kind).text());
+                kind.is_some_and(|kind| !PLAIN_TYPES.contains(&&*kind))
+            };
+            let typed = inputs.iter().flat_map(entries).filter(is_typed);
+            typed.map(|(key, _)| key_name(&key).into_owned()).collect()
+        })
+    }
+
     /// The topology of a substituting template whose inputs have the values that they get here.
     fn given(&self, chosen: usize) -> &Topology {
-        self.given[chosen].get_or_init(|| {
+        let GivenInputs { topology, is_asked, .. } = &self.given[chosen];
+        topology.get_or_init(|| {
+            is_asked.set(true);
+            // What is wrong with a value is reported where it is asked for.
+            let found = self.found.take();
             let document = &self.chosen[chosen].variant.view.document;
             let document = within_topology(document, &mut |section, body| {
                 if section != "inputs" {
@@ -206,41 +211,32 @@ impl<'a> Flattening<'_, '_, 'a> {
                 let inputs = entries(body).into_iter().map(|(key, declaration)| {
                     let name = Out::String(key_name(&key).into_owned().into());
                     let mut all = entries(&declaration);
-                    // Defaults that call functions are not followed.
-                    set(&mut all, "value", |_| Some(self.input(chosen, &name, Span::DETACHED, 1)));
+                    let value = self.input(chosen, &name, &[], Span::DETACHED, DEPTH);
+                    set(&mut all, "value", |_| Some(value));
                     (key, like(&declaration, all))
                 });
                 like(body, inputs.collect())
             });
+            self.found.replace(found);
+            is_asked.set(false);
             Topology::read(&document, &|_| false)
         })
     }
 
-    /// Whether a path with this many relations may lead from a node to a replaced one.
-    fn is_near(&self, topology: &Topology, start: NodeIndex, relations: usize) -> bool {
-        let mut reached = FxHashSet::from_iter([start]);
-        let mut last = vec![start];
-        for _ in 0..relations {
-            let around = last.iter().flat_map(|&node| {
-                let TopologyNode { relations, incoming, .. } = topology.node(node);
-                let targets = relations.iter().filter_map(|&id| topology.relation(id).target);
-                targets.chain(incoming.iter().map(|&id| topology.relation(id).source))
-            });
-            last = around.filter(|&node| reached.insert(node)).collect();
-        }
-        reached.into_iter().any(|node| self.by_node.contains_key(&*topology.node(node).name))
-    }
-
     /// The value of an input of a substituting template: that of a property of the replaced node,
     /// otherwise its default.
-    fn input(&self, chosen: usize, operand: &Out<'a>, place: Span, depth: usize) -> Out<'a> {
-        let path = items(operand);
-        let first = path.first().unwrap_or(operand);
-        let rest = path.get(1..).unwrap_or_default();
+    fn input(
+        &self,
+        chosen: usize,
+        input: &Out<'a>,
+        path: &[Out<'a>],
+        place: Span,
+        depth: usize,
+    ) -> Out<'a> {
         let candidate = &self.chosen[chosen];
         let declared = candidate.variant.view.section("inputs").map(|it| entries(&it));
         let mut declared = declared.unwrap_or_default().into_iter();
-        let found = match OutNode::root(first).to_value() {
+        let found = match OutNode::root(input).to_value() {
             Value::Number(position) => position
                 .as_int()
                 .and_then(|position| usize::try_from(position).ok())
@@ -261,7 +257,7 @@ impl<'a> Flattening<'_, '_, 'a> {
             }),
         };
         let value = value.unwrap_or(Out::Value(Value::Null));
-        self.at_path(value, rest, place)
+        self.at_path(value, path, place)
     }
 
     /// The value of a property of a replaced node: the assigned one, otherwise its default.
@@ -288,36 +284,6 @@ impl<'a> Flattening<'_, '_, 'a> {
         Some(changed.unwrap_or(value))
     }
 
-    /// The part of a value at a path. If the value is a function call, the path is added to the
-    /// call.
-    fn at_path(&self, value: Out<'a>, path: &[Out<'a>], place: Span) -> Out<'a> {
-        let Some((step, rest)) = path.split_first() else { return value };
-        if let [(key, operand)] = &*entries(&value)
-            && self.outer.function(&key_name(key)).is_some()
-        {
-            let longer = match items(operand) {
-                parts if parts.is_empty() => vec![operand.clone()],
-                parts => parts,
-            };
-            let all = longer.into_iter().chain(path.iter().cloned()).map(|part| (None, part));
-            let call = Out::Seq { items: all.collect(), like: None };
-            return like(&value, vec![(key.clone(), call)]);
-        }
-        let found = match OutNode::root(step).to_value() {
-            Value::Number(position) => position.as_int().and_then(|position| {
-                items(&value).into_iter().nth(usize::try_from(position).ok()?)
-            }),
-            name => entry(&value, name.as_str().unwrap_or_default()),
-        };
-        match found {
-            Some(found) => self.at_path(found, rest, place),
-            None => {
-                self.dangles(place, "the value has nothing at this path");
-                value
-            }
-        }
-    }
-
     /// A call whose first argument names a node.
     fn of_entity(
         &self,
@@ -328,9 +294,11 @@ impl<'a> Flattening<'_, '_, 'a> {
         at: WrittenIn<'_>,
         depth: usize,
     ) -> Option<Out<'a>> {
-        let path = items(operand);
+        let direct = self.direct(operand, at);
+        let path = direct.clone().unwrap_or_else(|| items(operand));
         let (first, rest) = path.split_first()?;
-        let name = OutNode::root(first).text()?.into_owned();
+        let first = self.path_step(first.clone(), at, depth);
+        let name = OutNode::root(&first).text()?.into_owned();
         let again = |parts: Vec<Out<'a>>| {
             let all = parts.into_iter().map(|part| (None, part)).collect();
             let list = match operand {
@@ -350,15 +318,12 @@ impl<'a> Flattening<'_, '_, 'a> {
                 let rest: Vec<_> = rest.iter().map(|part| self.value(part, at)).collect();
                 return Some(again(std::iter::once(new).chain(rest).collect()));
             }
-            WrittenIn::Outer(here) => {
-                if name == "SELF" {
-                    here?
-                } else {
-                    &*name
-                }
-            }
+            WrittenIn::Outer(here) if name == "SELF" => here?,
+            _ => &*name,
         };
-        let &chosen = self.by_node.get(node)?;
+        let Some(&chosen) = self.by_node.get(node) else { return direct.map(again) };
+        let rest: Vec<_> =
+            rest.iter().map(|step| self.path_step(step.clone(), at, depth)).collect();
         let candidate = &self.chosen[chosen];
         let text = |step: &Out<'a>| Some(OutNode::root(step).text()?.into_owned());
         let (word, start) = self.outer.context(&|at| text(rest.get(at)?));
@@ -482,10 +447,17 @@ impl<'a> Flattening<'_, '_, 'a> {
         Some(self.at_path(value, &steps, place))
     }
 
-    fn dangles(&self, place: Span, message: &str) {
+    pub(super) fn dangles(&self, place: Span, message: &str) {
         let error = Diagnostic::error(Code::DanglingReference, message.to_owned());
-        let error = if place.is_detached() { error } else { error.at(place) };
-        self.found.borrow_mut().push(error);
+        self.tell(if place.is_detached() { error } else { error.at(place) });
+    }
+
+    /// Reports something once, however often it is met.
+    pub(super) fn tell(&self, error: Diagnostic) {
+        let mut found = self.found.borrow_mut();
+        if !found.0.contains(&error) {
+            found.push(error);
+        }
     }
 }
 

@@ -3,21 +3,69 @@
 
 use super::flatten::Flattening;
 use super::rewrite::WrittenIn;
-use super::view::{entry, is_of_2_0, listed};
+use super::view::{entry, listed};
 use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, like_list, set};
+use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 pub(super) type ListItems<'a> = Vec<(Option<Node<'a>>, Out<'a>)>;
 
+/// The replaced nodes among the targets of a step or a policy.
+#[derive(Default)]
+struct ReplacedTargets {
+    /// The positions of their choices.
+    chosen: Vec<usize>,
+    /// Whether there are other targets.
+    has_others: bool,
+}
+
 impl<'a> Flattening<'_, '_, 'a> {
     pub(super) fn relationships(&self, section: &Out<'a>) -> Out<'a> {
-        let mut all =
-            self.own_entries(section, &|this, value| this.value(value, WrittenIn::Outer(None)));
+        let users = self.users();
+        let mut all = entries(section);
+        for (key, template) in &mut all {
+            let users = users.get(&*key_name(key)).map_or(&[][..], Vec::as_slice);
+            *template = self.relationship(template, users);
+        }
         self.added_entries(&mut all, "relationship_templates", &|this, chosen, value| {
             this.value(value, WrittenIn::Inner(chosen, &[]))
         });
         like(section, all)
+    }
+
+    /// In TOSCA 2.0, the places where relationship templates are used, by their names: there `SELF`
+    /// has a meaning.
+    fn users(&self) -> FxHashMap<String, Vec<WrittenIn<'_>>> {
+        let mut users: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        for node in self.outer.nodes.iter().filter(|_| self.outer.is_2_0) {
+            for (position, assignment) in node.assignments.iter().enumerate() {
+                let said = entry(&assignment.body, "relationship");
+                if let Some(name) = said.as_ref().and_then(|said| OutNode::root(said).text()) {
+                    let at = WrittenIn::Assigned(&node.name, position);
+                    users.entry(name.into_owned()).or_default().push(at);
+                }
+            }
+        }
+        users
+    }
+
+    /// A relationship template. All relations that use it have to agree about what is replaced in it.
+    fn relationship(&self, template: &Out<'a>, users: &[WrittenIn<'_>]) -> Out<'a> {
+        let Some((first, others)) = users.split_first() else {
+            return self.value(template, WrittenIn::Outer(None));
+        };
+        let written = self.value(template, *first);
+        let is_other = |at: &WrittenIn<'_>| {
+            let other = self.value(template, *at);
+            OutNode::root(&other).to_value() != OutNode::root(&written).to_value()
+        };
+        if others.iter().any(is_other) {
+            let message = "it asks for a node that is replaced, and the relations that use it do not lead to the same one";
+            self.dangles(OutNode::root(template).span(), message);
+        }
+        written
     }
 
     pub(super) fn groups(&self, section: &Out<'a>) -> Out<'a> {
@@ -31,10 +79,9 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 
     pub(super) fn policies(&self, section: &Out<'a>) -> Out<'a> {
-        let own = listed(section).into_iter().map(|(owner, policy)| {
-            let body = |body: &Out<'a>| self.naming(body, "targets", WrittenIn::Outer(None));
-            (owner, each_value(&policy, &body))
-        });
+        let own = listed(section)
+            .into_iter()
+            .map(|(owner, policy)| (owner, each_value(&policy, &|body| self.policy(body))));
         let mut all: ListItems<'a> = own.collect();
         for chosen in 0..self.chosen.len() {
             let inner = self.chosen[chosen].variant.view.section("policies");
@@ -48,6 +95,76 @@ impl<'a> Flattening<'_, '_, 'a> {
             }
         }
         like_list(section, all)
+    }
+
+    /// A policy of the template. What its triggers call of replaced nodes is replaced, too.
+    fn policy(&self, body: &Out<'a>) -> Out<'a> {
+        let targets = entry(body, "targets").map(|targets| self.replaced_among(&items(&targets)));
+        let mut all = entries(body);
+        for (_, triggers) in all.iter_mut().filter(|(key, _)| key_name(key) == "triggers") {
+            *triggers = each_value(triggers, &|trigger| {
+                let mut all = entries(trigger);
+                for (_, action) in all.iter_mut().filter(|(key, _)| key_name(key) == "action") {
+                    *action = self.replaced_calls(action, targets.as_ref());
+                }
+                like(trigger, all)
+            });
+        }
+        self.naming(&like(body, all), "targets", WrittenIn::Outer(None))
+    }
+
+    /// The choices for the replaced nodes among these nodes and groups, and whether there are
+    /// others.
+    fn replaced_among(&self, names: &[Out<'a>]) -> ReplacedTargets {
+        let groups = self.outer.section("groups");
+        let mut open: Vec<_> = names.to_vec();
+        let (mut met, mut found) = (FxHashSet::default(), ReplacedTargets::default());
+        while let Some(name) = open.pop() {
+            let Some(name) = OutNode::root(&name).text().map(|name| name.into_owned()) else {
+                found.has_others = true;
+                continue;
+            };
+            let group = groups.as_ref().and_then(|groups| entry(groups, &name));
+            match (self.by_node.get(&*name), group) {
+                (Some(&chosen), _) => found.chosen.push(chosen),
+                (None, Some(group)) if met.insert(name) => {
+                    open.extend(entry(&group, "members").iter().flat_map(items));
+                }
+                (None, Some(_)) => {}
+                (None, None) => found.has_others = true,
+            }
+        }
+        found.chosen.sort_unstable();
+        found.chosen.dedup();
+        found
+    }
+
+    /// Activities in which calls of mapped operations are replaced: the workflows are inlined
+    /// instead, if there is one for each target.
+    fn replaced_calls(&self, activities: &Out<'a>, targets: Option<&ReplacedTargets>) -> Out<'a> {
+        let Some(ReplacedTargets { chosen, has_others }) = targets else {
+            return activities.clone();
+        };
+        let mut is_changed = false;
+        let all = listed(activities).into_iter().flat_map(|(owner, activity)| {
+            let inlined = chosen.iter().map(|&chosen| self.inlined(chosen, &activity));
+            let (inlined, rest): (Vec<_>, Vec<_>) = inlined.partition(Option::is_some);
+            if !inlined.is_empty() && rest.is_empty() && !has_others {
+                is_changed = true;
+                let all = inlined.into_iter().flatten().enumerate();
+                return all.map(|(at, it)| (owner.filter(|_| at == 0), it)).collect();
+            }
+            if !inlined.is_empty() {
+                let message = "this operation is mapped to a workflow for some of the targets only";
+                let call = entry(&activity, "call_operation").unwrap_or_else(|| activity.clone());
+                self.dangles(OutNode::root(&call).span(), message);
+            } else if self.outer.is_2_0 {
+                chosen.iter().for_each(|&chosen| self.unmapped_calls(chosen, &activity));
+            }
+            vec![(owner, activity)]
+        });
+        let all: ListItems<'a> = all.collect();
+        if is_changed { like_list(activities, all) } else { activities.clone() }
     }
 
     /// A group or policy, with the new names of its members or targets.
@@ -100,7 +217,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                 let new = new.unwrap_or_else(|| self.prefixed(chosen, &name));
                 vec![(owner, of(&new, relation))]
             }
-            WrittenIn::Outer(_) => match self.by_node.get(&*name) {
+            _ => match self.by_node.get(&*name) {
                 None => vec![(owner, item.clone())],
                 Some(&chosen) => match relation {
                     None => {
@@ -184,29 +301,20 @@ impl<'a> Flattening<'_, '_, 'a> {
                 target.as_ref().and_then(|it| OutNode::root(it).text().map(|it| it.into_owned()));
             let chosen = outer.and_then(|name| self.by_node.get(&*name).copied());
             let (WrittenIn::Outer(_), Some(chosen)) = (at, chosen) else {
+                let step = self.for_members(&step, target.as_ref(), at);
                 let target = targets.into_iter().next().map(|(_, target)| target);
                 all.push((key, self.step(&step, target, at, None)));
                 continue;
             };
-            let called = self.inlined(chosen, &step);
-            if called.is_none() && is_of_2_0(&self.outer.document) {
-                self.unmapped_calls(chosen, &step);
-            }
-            let single = called.as_ref().and_then(|_| self.single(chosen));
-            let count = if called.is_some() { 1 } else { targets.len() };
+            let parts = self.step_parts(chosen, &step, targets);
+            let count = parts.len();
             let names: Vec<_> = (1..=count)
                 .map(|number| if count == 1 { name.clone() } else { format!("{name}_{number}") })
                 .collect();
             firsts.extend(names.first().map(|first| (name, first.clone())));
-            for (position, (_, target)) in targets.into_iter().take(count).enumerate() {
+            for (position, (target, step)) in parts.into_iter().enumerate() {
                 let next = names.get(position + 1).cloned();
-                let target = single.clone().unwrap_or(target);
-                let mut step = self.step(&step, Some(target), at, next);
-                if let Some(activities) = &called {
-                    let mut all = entries(&step);
-                    set(&mut all, "activities", |_| Some(activities.clone()));
-                    step = like(&step, all);
-                }
+                let step = self.step(&step, Some(target), at, next);
                 let key = match &key {
                     OutKey::Source(key) if position == 0 => {
                         OutKey::Renamed(*key, names[0].clone().into())
@@ -251,7 +359,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     fn activities(&self, activities: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
         let all = match at {
             WrittenIn::Inner(chosen, _) => Some((chosen, listed(activities))),
-            WrittenIn::Outer(_) => None,
+            _ => None,
         };
         let Some((chosen, all)) = all.filter(|(_, all)| !all.is_empty()) else {
             return self.value(activities, at);
@@ -279,36 +387,78 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(inlined, all)
     }
 
-    fn unmapped_calls(&self, chosen: usize, step: &Out<'a>) {
-        let activities = entry(step, "activities").map(|all| items(&all)).unwrap_or_default();
-        for call in activities.iter().filter_map(|activity| entry(activity, "call_operation")) {
+    fn unmapped_calls(&self, chosen: usize, activity: &Out<'a>) {
+        if let Some(call) = entry(activity, "call_operation") {
             self.unmapped_call(chosen, OutNode::root(&call));
         }
     }
 
-    /// The activities of a step in which calls of mapped operations of a node are replaced: the
-    /// workflow is inlined instead.
-    fn inlined(&self, chosen: usize, step: &Out<'a>) -> Option<Out<'a>> {
-        let activities = entry(step, "activities")?;
-        let mut all = Vec::new();
-        for (owner, activity) in listed(&activities) {
-            let call = entry(&activity, "call_operation")?;
-            let name = OutNode::root(&call);
-            let name = name.text().or_else(|| name.get("operation")?.text())?.into_owned();
-            let workflow = self.mapped_operation(chosen, &name)?;
-            let mut inline = Out::String(self.prefixed(chosen, &workflow).into());
-            if let Some(inputs) = entry(&call, "inputs") {
-                let node = &self.outer.nodes[self.chosen[chosen].node].name;
-                let at = WrittenIn::Outer(Some(node));
-                let inputs = each_value(&inputs, &|input| self.value(input, at));
-                let parts = [("workflow", inline), ("inputs", inputs)];
-                let parts = parts.map(|(key, value)| (OutKey::New(key.into()), value));
-                inline = like(&call, parts.into());
+    /// A step of a group, in which calls of operations of replaced members are replaced.
+    fn for_members(&self, step: &Out<'a>, target: Option<&Out<'a>>, at: WrittenIn<'_>) -> Out<'a> {
+        let targets = target.filter(|_| matches!(at, WrittenIn::Outer(_)));
+        let targets = targets.map(|target| self.replaced_among(std::slice::from_ref(target)));
+        let Some(targets) = targets.filter(|targets| !targets.chosen.is_empty()) else {
+            return step.clone();
+        };
+        with_activities(step, &|activities| self.replaced_calls(activities, Some(&targets)))
+    }
+
+    /// The steps that a step of a replaced node becomes, each with its target: one for each node
+    /// that replaces it, but a single one for calls of mapped operations.
+    fn step_parts(
+        &self,
+        chosen: usize,
+        step: &Out<'a>,
+        targets: ListItems<'a>,
+    ) -> Vec<(Out<'a>, Out<'a>)> {
+        let single = self.single(chosen);
+        let is_one = targets.len() == 1 && single.is_some();
+        let activities = entry(step, "activities").unwrap_or(Out::Value(Value::Null));
+        let all = listed(&activities).into_iter().map(|(owner, activity)| {
+            let inlined = self.inlined(chosen, &activity);
+            if inlined.is_none() && self.outer.is_2_0 {
+                self.unmapped_calls(chosen, &activity);
             }
-            let inline = (OutKey::New("inline".into()), inline);
-            all.push((owner, like(&activity, vec![inline])));
+            (inlined.is_some(), (owner, inlined.unwrap_or(activity)))
+        });
+        let all: Vec<_> = all.collect();
+        if all.iter().all(|(is_inlined, _)| !is_inlined) {
+            let targets = targets.into_iter();
+            return targets.map(|(_, target)| (target, step.clone())).collect();
         }
-        Some(like_list(&activities, all))
+        let mut parts = Vec::new();
+        for run in all.chunk_by(|one, other| is_one || one.0 == other.0) {
+            let own = run.iter().map(|(_, activity)| activity.clone()).collect::<Vec<_>>();
+            let step = with_activities(step, &|old| like_list(old, own.clone()));
+            match &single {
+                Some(single) if run[0].0 => parts.push((single.clone(), step)),
+                _ => {
+                    let count = if run[0].0 { 1 } else { targets.len() };
+                    let targets = targets.iter().take(count);
+                    parts.extend(targets.map(|(_, target)| (target.clone(), step.clone())));
+                }
+            }
+        }
+        parts
+    }
+
+    /// The activity that takes the place of a call of an operation of a replaced node that is mapped
+    /// to a workflow: it is inlined.
+    fn inlined(&self, chosen: usize, activity: &Out<'a>) -> Option<Out<'a>> {
+        let call = entry(activity, "call_operation")?;
+        let name = OutNode::root(&call);
+        let name = name.text().or_else(|| name.get("operation")?.text())?.into_owned();
+        let workflow = self.mapped_operation(chosen, &name)?;
+        let mut inline = Out::String(self.prefixed(chosen, &workflow).into());
+        if let Some(inputs) = entry(&call, "inputs") {
+            let node = &self.outer.nodes[self.chosen[chosen].node].name;
+            let at = WrittenIn::Outer(Some(node));
+            let inputs = each_value(&inputs, &|input| self.value(input, at));
+            let parts = [("workflow", inline), ("inputs", inputs)];
+            let parts = parts.map(|(key, value)| (OutKey::New(key.into()), value));
+            inline = like(&call, parts.into());
+        }
+        Some(like(activity, vec![(OutKey::New("inline".into()), inline)]))
     }
 
     /// A node of a substituting template that stands for itself, whatever counts say.
@@ -432,6 +582,13 @@ pub(super) fn each_value<'a>(map: &Out<'a>, change: &dyn Fn(&Out<'a>) -> Out<'a>
     let mut all = entries(map);
     all.iter_mut().for_each(|(_, value)| *value = change(value));
     like(map, all)
+}
+
+/// A step with other activities.
+fn with_activities<'a>(step: &Out<'a>, change: &dyn Fn(&Out<'a>) -> Out<'a>) -> Out<'a> {
+    let mut all = entries(step);
+    set(&mut all, "activities", |old| old.map(change));
+    like(step, all)
 }
 
 /// A step with the new names of the steps that follow it.

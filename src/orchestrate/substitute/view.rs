@@ -20,7 +20,7 @@ pub(crate) struct TemplateView<'a> {
     pub nodes: Vec<ViewedNode<'a>>,
     by_name: FxHashMap<String, usize>,
     /// Whether it is one of TOSCA 2.0, where functions have a `$` before their names.
-    is_2_0: bool,
+    pub is_2_0: bool,
 }
 
 /// A node template.

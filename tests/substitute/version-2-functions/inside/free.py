@@ -1,0 +1,1 @@
+# Finds a free port.
