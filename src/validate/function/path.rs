@@ -189,18 +189,18 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) -> Result<KnownValue, Diagnostic> {
         let Some((first, rest)) = steps.split_first() else { return Ok(KnownValue::Unknown) };
         let (true, PathStop::Node(node)) = (is_named, start) else {
-            return self.behind(start, call, rest, false);
+            return self.behind_start(start, call, rest, false);
         };
         let (index, behind) = index(rest)?;
         self.has_node(node, index, *first)?;
-        let found = self.behind(start, call, behind, index == Some(WrittenIndex::All));
+        let found = self.behind_start(start, call, behind, index == Some(WrittenIndex::All));
         // What is computed behind the name of a node may also be the name of a property.
         let is_computed = rest.first().is_some_and(|step| v2_0::called(*step).is_some());
         found.or_else(|error| if is_computed { Ok(KnownValue::Unknown) } else { Err(error) })
     }
 
     /// The value that a call asks for behind the start of its path.
-    fn behind<'n>(
+    fn behind_start<'n>(
         &self,
         start: PathStop<'c>,
         call: &Call<'n>,

@@ -1,7 +1,6 @@
 //! Checks what requirement assignments of TOSCA 2.0 allocate of capabilities (section 8.7.5): all
 //! together take no more of a property than it has.
 
-use super::super::capability::has_directive;
 use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::requirement::{self, AssignedCount};
@@ -112,7 +111,7 @@ impl<'a> Checker<'_, 'a> {
         let own = own.get("capabilities");
         let own = own.and_then(|all| all.get(name)?.get("properties")?.get(property));
         // The node that is selected has its own values, whatever the default is.
-        let default = definition.default.filter(|_| !has_directive(node, Directive::Select));
+        let default = definition.default.filter(|_| !self.has_directive(node, Directive::Select));
         let there = own.or(definition.value).or(default);
         let there = there.and_then(|there| self.amount(definition, there));
         // Each of the nodes that a template stands for has as much.
