@@ -34,6 +34,15 @@ const AS_THEY_ARE: Extension = Extension { is_version: |_| false, key: "" };
 /// The documents to convert with the paths of their results; the template comes first.
 type PlacedDocuments<'l> = Vec<(&'l Document, PathBuf)>;
 
+/// Files by their paths.
+type FilesByPath = Vec<(PathBuf, Vec<u8>)>;
+
+/// The documents, and the files that are not converted.
+type PlacedFiles<'l> = (PlacedDocuments<'l>, FilesByPath);
+
+/// The paths from a document to a file that is named from the root, and to another document.
+type PathsFrom<'t> = (&'t dyn Fn(&str) -> Option<String>, &'t dyn Fn(FileId) -> Option<String>);
+
 /// A template of a conversion, and the documents that it imports.
 struct VersionedTemplate<'l> {
     documents: PlacedDocuments<'l>,
@@ -48,13 +57,13 @@ struct VersionFiles<'l> {
     /// The template, and those that its archive lists beside it.
     templates: Vec<VersionedTemplate<'l>>,
     /// The files that are not converted.
-    others: Vec<(PathBuf, Vec<u8>)>,
+    others: FilesByPath,
 }
 
 /// What was written so far.
 #[derive(Default)]
 struct WrittenVersions {
-    files: Vec<(PathBuf, Vec<u8>)>,
+    files: FilesByPath,
     losses: Losses,
     needed: Vec<NeededType>,
     done: FxHashSet<FileId>,
@@ -147,10 +156,7 @@ fn alone<'l>(loaded: &'l Loaded, template: &'l Document) -> PlacedDocuments<'l> 
 }
 
 /// The template with the files that belong to it: the documents among these, and the others.
-fn placed<'l>(
-    loaded: &'l Loaded,
-    files: &[FileId],
-) -> Result<(PlacedDocuments<'l>, Vec<(PathBuf, Vec<u8>)>), Diagnostics> {
+fn placed<'l>(loaded: &'l Loaded, files: &[FileId]) -> Result<PlacedFiles<'l>, Diagnostics> {
     let package = loaded.package();
     let path = |file: FileId| normalize(loaded.sources().file(file).asked());
     let rest = files.iter().filter(|file| **file != loaded.template());
@@ -188,10 +194,7 @@ fn placed<'l>(
 }
 
 /// The documents, and the files that they name.
-fn gathered<'l>(
-    loaded: &'l Loaded,
-    own: &[FileId],
-) -> Result<(PlacedDocuments<'l>, Vec<(PathBuf, Vec<u8>)>), Diagnostic> {
+fn gathered<'l>(loaded: &'l Loaded, own: &[FileId]) -> Result<PlacedFiles<'l>, Diagnostic> {
     let package = loaded.package();
     let path = |file: FileId| normalize(loaded.sources().file(file).asked());
     let texts: Vec<_> =
@@ -368,10 +371,7 @@ impl<'l> VersionFiles<'l> {
 fn context<'t, 'l>(
     (types, renamed, refusals): (&'t Types<'l>, &'t FxHashMap<TypeId, String>, &'t Refusals),
     beside: Option<String>,
-    (below_root, path_to): (
-        &'t dyn Fn(&str) -> Option<String>,
-        &'t dyn Fn(FileId) -> Option<String>,
-    ),
+    (below_root, path_to): PathsFrom<'t>,
     [bringing, leaving]: [&'t FxHashSet<Span>; 2],
 ) -> VersionContext<'t, 'l> {
     VersionContext {
