@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 /// Templates whose conditions come back in another form that says the same: a condition directly
-/// in place of `assert`, several clauses as `and`, `count` as `occurrences`.
-const OTHER_FORM: [&str; 7] = [
+/// in place of `assert`, several clauses as `and`, `count` as `occurrences`, the value of an input as
+/// its default.
+const OTHER_FORM: [&str; 8] = [
+    "plan/secrets/",
     "plan/07-preconditions/",
     "plan/09-filter/",
     "plan/processes/",

@@ -152,6 +152,8 @@ struct Converter<'t, 'a> {
     name: &'a str,
     /// The assignment of a requirement that is converted.
     assignment: Option<Node<'a>>,
+    /// The keyname of what stands in place of the parameters at hand.
+    in_place: Option<&'static str>,
     /// What uses relationship templates, by their names.
     users: OnceCell<FxHashMap<&'a str, Vec<paths::UsedRelationship<'a>>>>,
     /// What variability inputs may be, by their names.
@@ -302,10 +304,10 @@ impl<'a> Made<'a> {
     /// Lets a definition be without a value where the one that the source says has no counterpart.
     fn excuse_lost_value(&mut self) {
         let is_kept = |name: &str| self.kept.iter().any(|(key, _)| key_text(key) == name);
-        let is_lost = ["default", "value"]
-            .into_iter()
-            .any(|name| self.node.get(name).is_some() && !self.has(name) && !is_kept(name));
-        if !is_lost {
+        let names = ["default", "value"];
+        let is_said = names.into_iter().any(|name| self.node.get(name).is_some());
+        let is_there = names.into_iter().any(|name| self.has(name) || is_kept(name));
+        if !is_said || is_there {
             return;
         }
         match self.get_mut("required") {
@@ -519,6 +521,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             own_type: None,
             name: "",
             assignment: None,
+            in_place: None,
             users: OnceCell::new(),
             variability_inputs: parameters::variability_inputs(topology, context.mark).into(),
             templates: OnceCell::new(),
@@ -825,15 +828,15 @@ impl<'t, 'a> Converter<'t, 'a> {
             NodeKind::Mapping => {
                 let mut entries = Vec::new();
                 for (key, value) in node.entries() {
-                    let around = self.name;
-                    self.name = key.text().unwrap_or_default();
+                    let around = (self.name, self.in_place);
+                    (self.name, self.in_place) = (key.text().unwrap_or_default(), in_place);
                     let made = self.below(self.name, |this| {
                         match in_place.and_then(|keyname| this.in_place(value, keyname)) {
                             Some(valued) => valued,
                             None => this.one(key, value, entity),
                         }
                     });
-                    self.name = around;
+                    (self.name, self.in_place) = around;
                     // An output whose value is lost is so itself.
                     let is_output = in_place == Some("value") && value.get("value").is_some();
                     let made = made.filter(|made| !is_output || says_value(made));

@@ -46,6 +46,10 @@ impl<'t, 'a> Converter<'t, 'a> {
                 this.content(entity, keyname.field, &keyname.holds, value)
             });
             made.put_operations();
+            // Callers may replace the value of an input in version 1.3.
+            let is_replaced = name == "value"
+                && self.in_place == Some("default")
+                && made.node.get("default").is_none();
             let known = made.get_mut(keyname.name);
             match (known, content) {
                 // Operations that stand beside the keyname come before it.
@@ -55,6 +59,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                 (Some(operations), Some(Out::Source(node))) => {
                     super::extend(operations, super::sources(node))
                 }
+                (_, Some(content)) if is_replaced => made.put(key, "default", content),
                 (_, Some(content)) => made.put(key, keyname.name, content),
                 // What has no counterpart is told where it stands.
                 (_, None) => {}

@@ -4,7 +4,7 @@
 //! two of them becomes a relation between nodes that replace them.
 
 use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
-use super::rewrite::{GivenInputs, WrittenIn};
+use super::rewrite::{GivenTopology, WrittenIn};
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::tree::{MapEntries, entries, key_name, like, like_list, set, set_open};
@@ -43,7 +43,7 @@ pub(super) struct Flattening<'f, 't, 'a> {
     /// values.
     pub(super) graph: Option<(&'f Topology, &'f TopologyScope<'f, 't>)>,
     /// For each choice, what is known of its inputs.
-    pub(super) given: Vec<GivenInputs>,
+    pub(super) given: Vec<GivenTopology>,
     /// Whether parts of values wait for the indices of nodes.
     pub(super) waits: Cell<bool>,
     /// For each substituted node, by name, the position of its choice.
@@ -84,7 +84,7 @@ pub(crate) fn flatten<'f, 't, 'a>(
         chosen,
         uses,
         graph,
-        given: chosen.iter().map(|_| GivenInputs::default()).collect(),
+        given: chosen.iter().map(|_| GivenTopology::default()).collect(),
         waits: Cell::new(false),
         by_node: chosen.iter().enumerate().map(by_node).collect(),
         names: new_names(outer, chosen),

@@ -39,7 +39,7 @@ pub(super) enum WrittenIn<'s> {
 
 /// What calls in a substituting template ask of its inputs, once one of them does.
 #[derive(Default)]
-pub(super) struct GivenInputs {
+pub(super) struct GivenTopology {
     /// The names of the inputs whose types say what their texts mean.
     typed: OnceCell<Vec<String>>,
     /// The topology of the template, whose inputs have the values that they get here.
@@ -198,7 +198,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
 
     /// The topology of a substituting template whose inputs have the values that they get here.
     fn given(&self, chosen: usize) -> &Topology {
-        let GivenInputs { topology, is_asked, .. } = &self.given[chosen];
+        let GivenTopology { topology, is_asked, .. } = &self.given[chosen];
         topology.get_or_init(|| {
             is_asked.set(true);
             // What is wrong with a value is reported where it is asked for.

@@ -320,11 +320,11 @@ impl<'t, 'a> Refining<'t, 'a> {
         .with_kind(new.kind.or(old.kind))
     }
 
-    /// A parameter as conversions to TOSCA 2.0 write it: a value in place of it is its default there.
+    /// A parameter as conversions to TOSCA 2.0 write it: its value is its default there.
     fn as_converted<'d>(&self, own: &'d PropertyDefinition<'a>) -> Cow<'d, PropertyDefinition<'a>> {
         let key = own.named.key;
         let is_old = self.types.is_strict_in(key.document()) && !v2_0::is_of(key.document());
-        match own.value.filter(|value| is_old && value.ptr_eq(own.named.value)) {
+        match own.value.filter(|_| is_old) {
             Some(_) => {
                 Cow::Owned(PropertyDefinition { default: own.value, value: None, ..own.clone() })
             }
