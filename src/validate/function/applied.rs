@@ -156,8 +156,48 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Warns of lists whose entries are never of one type, and of entries that no list has.
+    fn compares_entries(&self, expression: JudgedExpression<'_, '_>, call: &AppliedCall<'_, '_>) {
+        let (Some(first), Some(function)) = (call.given.first(), BuiltIn::named(call.name)) else {
+            return;
+        };
+        let entry = |known: &KnownValue| match known {
+            KnownValue::Typed(kind) => self.entry(kind).map(KnownValue::Typed),
+            _ => None,
+        };
+        // Whether the first argument, and the others, are lists.
+        let are_lists = match call.name {
+            "union" | "intersection" | "concat" => (true, true),
+            "has_entry" => (true, false),
+            "valid_values" => (false, true),
+            _ => return,
+        };
+        let compared = |known: &KnownValue, is_list: bool| {
+            if is_list { entry(known) } else { Some(known.clone()) }
+        };
+        for (given, at) in call.given.iter().zip(call.arguments).skip(1) {
+            let pairs =
+                certain(first).flat_map(|one| certain(given).map(move |other| (one, other)));
+            for ((one, also), (other, when)) in pairs {
+                let one = compared(one, are_lists.0);
+                let Some((one, other)) = one.zip(compared(other, are_lists.1)) else { continue };
+                if self.are_unlike(&one, &other) {
+                    let name = call.name;
+                    let (one, other) = (self.shown(&one), self.shown(&other));
+                    let message =
+                        format!("`${name}` takes values of different types: {one} and {other}");
+                    let warning = Diagnostic::warning(Code::InvalidFunction, message);
+                    let warning = warning.at(at.span()).help("use values of one type");
+                    let warning = warning.rule(Rule::new(&TOSCA_2_0, function.section));
+                    self.report_when(&[expression.when, when, also].concat(), &[], warning);
+                }
+            }
+        }
+    }
+
     /// Warns of comparisons of values that are never of one type (section 10.2.2.2).
     fn compares(&self, expression: JudgedExpression<'_, '_>, call: &AppliedCall<'_, '_>) {
+        self.compares_entries(expression, call);
         let ([one, other], [_, right]) = (call.given, call.arguments) else { return };
         let items: Vec<_> = match call.name {
             "valid_values" | "in_range" => {

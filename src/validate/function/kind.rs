@@ -165,7 +165,7 @@ impl<'c> Checker<'c, '_> {
     }
 
     /// The type of the entries of a list or a map, if it is declared.
-    fn entry(&self, kind: &ValueType) -> Option<ValueType> {
+    pub(super) fn entry(&self, kind: &ValueType) -> Option<ValueType> {
         let inherited = || match kind.kind {
             TypeRef::Defined(id) => {
                 self.declared_type(self.types.effective(id).schema.entry_schema.as_deref()?)

@@ -206,13 +206,25 @@ impl<'c, 'a> Checker<'c, 'a> {
                 min,
                 max,
             });
-            let message = format!(
-                "the occurrences {own} of the requirement `{name}` are not within {allowed}"
-            );
+            let (message, said) = match v2_0::is_of(at.document()) {
+                true => {
+                    let count = own.min;
+                    let message = format!(
+                        "the count {count} of the requirement `{name}` is not within {allowed}"
+                    );
+                    (message, "the range of the definition")
+                }
+                false => {
+                    let message = format!(
+                        "the occurrences {own} of the requirement `{name}` are not within {allowed}"
+                    );
+                    (message, "the occurrences of the definition")
+                }
+            };
             let error = Diagnostic::error(Code::IncompatibleRequirement, message)
                 .at(at.span())
                 .section("3.8.2.2");
-            let error = error.label(defined.span(), "the occurrences of the definition");
+            let error = error.label(defined.span(), said);
             self.report_when(&case.when, &[], error);
         }
     }

@@ -64,10 +64,13 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             self.invalid(key, message, "6.1");
         }
         let service = root.get("topology_template");
-        for keyname in ["inputs", "outputs"] {
-            if let Some(parameters) = service.and_then(|service| service.get(keyname)) {
-                self.without(parameters, "node_index", "in a node");
-            }
+        let of_service = |keyname| service.and_then(|service| service.get(keyname));
+        let parts = ["inputs", "outputs", "groups"].into_iter().filter_map(of_service);
+        let policies = of_service("policies").into_iter().flat_map(Node::items);
+        let policies = policies.flat_map(Node::entries).filter_map(|(_, it)| it.get("properties"));
+        for part in parts.chain(policies) {
+            self.without(part, "node_index", "in a node");
+            self.without(part, "relationship_index", "in a relationship");
         }
         let variability = service.and_then(|service| service.get("variability")?.get("inputs"));
         let listed = variability.into_iter().flat_map(Node::items).flat_map(Node::entries);
