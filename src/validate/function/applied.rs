@@ -167,7 +167,8 @@ impl Checker<'_, '_> {
         };
         // Whether the first argument, and the others, are lists.
         let are_lists = match call.name {
-            "union" | "intersection" | "concat" => (true, true),
+            "union" | "intersection" | "concat" | "contains" | "has_prefix" | "has_suffix"
+            | "has_all_entries" | "has_any_entry" => (true, true),
             "has_entry" => (true, false),
             "valid_values" => (false, true),
             _ => return,
