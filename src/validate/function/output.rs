@@ -49,19 +49,29 @@ impl<'c> Checker<'c, '_> {
         let Some(kind) = self.declared_type(&attribute.schema) else { return };
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
             let declared = &output.parameter.declared;
-            let own = declared.parameter_definition(&mut Diagnostics::default());
-            let Some(own) = self.declared_type(&own.schema).map(KnownValue::Typed) else {
+            if !v2_0::is_of(name.document()) || Some(declared.name) != name.text() {
                 continue;
+            }
+            let own = declared.parameter_definition(&mut Diagnostics::default());
+            let typed = self.declared_type(&own.schema).map(KnownValue::Typed);
+            // Without a type, it has that of what its value asks for.
+            let asked = || Some(self.asked(None, own.value?)?.1);
+            let given = match typed {
+                Some(typed) => vec![ConditionalValue::always(Ok(typed))],
+                None => asked().unwrap_or_default(),
             };
-            let is_meant = v2_0::is_of(name.document()) && Some(declared.name) == name.text();
-            if is_meant && self.fit(&own, &kind) == Fit::No {
+            for ConditionalValue { when, outcome } in given {
+                let Some(own) = outcome.ok().filter(|it| self.fit(it, &kind) == Fit::No) else {
+                    continue;
+                };
                 let (own, kind) = (self.shown(&own), self.described(&kind));
                 let message =
                     format!("the output `{}` is {own}, and its attribute is {kind}", declared.name);
                 let error = Diagnostic::error(Code::IncompatibleType, message).at(name.span());
                 let error =
                     error.label(attribute.named.key.span(), "the attribute is defined here");
-                self.report_when(&[output.id], &[], error.rule(Rule::new(&TOSCA_2_0, "15.3")));
+                let when = [&[output.id], &*when].concat();
+                self.report_when(&when, &[], error.rule(Rule::new(&TOSCA_2_0, "15.3")));
             }
         }
     }
