@@ -4,13 +4,14 @@
 use super::super::assignment::Typed;
 use super::super::checker::Checker;
 use super::super::property::undefined;
-use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::requirement::AssignedCount;
 use crate::tosca::shape::RELATIONSHIP;
-use crate::tosca::value::{PropertyDefinition, check_assignment};
-use crate::tosca::{Family, TypeId};
+use crate::tosca::value::{PropertyDefinition, Schema, check_assignment};
+use crate::tosca::{Family, RequirementDefinition, TypeId, v2_0};
 use crate::variability::graph::{ElementId, Graph, RelationElement};
 use crate::variability::template::{Property, PropertyValue, RelationshipTemplate, shape};
+use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 
 /// Relationship templates by name.
@@ -202,6 +203,33 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.held_by(template, "interfaces", |holder| self.interfaces(typed, holder.value, &[]));
         let interfaces = self.graph.relationship_holder(template, "interfaces").value;
         self.operations_of_type(typed, interfaces, &[]);
+        self.fixed_inputs(relation, interfaces, &when);
+    }
+
+    /// Checks that a relationship assigns no input of its interfaces to which the definition of its
+    /// requirement gives a fixed value (TOSCA 2.0, section 11.5).
+    fn fixed_inputs(&self, relation: &RelationElement<'a>, body: Node<'a>, when: &[ElementId]) {
+        let Some(assigned) = body.get("interfaces").filter(|it| v2_0::is_of(it.document())) else {
+            return;
+        };
+        let definitions = self.definitions_of(relation);
+        for interface in definitions.iter().flat_map(|definition| &definition.interfaces) {
+            let Some(body) = assigned.get(interface.named.name) else { continue };
+            let of_operations = interface.operations.iter().filter_map(|operation| {
+                let operations = body.get("operations").unwrap_or(body);
+                Some((operations.get(operation.named.name)?, &operation.inputs))
+            });
+            for (given, inputs) in of_operations.chain([(body, &interface.inputs)]) {
+                let Some(given) = given.get("inputs") else { continue };
+                for input in inputs.iter().filter(|input| input.value.is_some()) {
+                    let Some(value) = given.get(input.named.name) else { continue };
+                    // The type of the interface says which values there are.
+                    let fixed = PropertyDefinition { schema: Schema::untyped(), ..input.clone() };
+                    let found = check_assignment(value, &fixed, &self.schemas).diagnostics;
+                    self.report_all(when, Diagnostics(found));
+                }
+            }
+        }
     }
 
     /// Checks that a relationship of TOSCA 2.0 to which nothing gives values needs none.
@@ -222,13 +250,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         relation: &RelationElement<'a>,
     ) -> Vec<&'c PropertyDefinition<'c>> {
+        let definitions = self.definitions_of(relation).into_iter();
+        definitions.flat_map(|definition| &definition.properties).collect()
+    }
+
+    /// The definitions of the requirement of a relation.
+    fn definitions_of(&self, relation: &RelationElement<'a>) -> Vec<&'c RequirementDefinition<'c>> {
         let source = self.graph.node(relation.source).id;
         let name = self.graph.element(relation.id).name;
-        let definitions = self
-            .types_of(source, Family::Node)
-            .into_iter()
-            .filter_map(|(kind, _)| self.requirement_definition(kind, name));
-        definitions.flat_map(|definition| &definition.properties).collect()
+        let kinds = self.types_of(source, Family::Node).into_iter();
+        kinds.filter_map(|(kind, _)| self.requirement_definition(kind, name)).collect()
     }
 
     /// Checks values of a property against its refinement, as far as the type says nothing of them.
