@@ -83,21 +83,7 @@ impl<'c> Checker<'c, '_> {
                 error.label(definition.named.key.span(), "the property is defined here"),
             );
         }
-        for definition in schema.properties.iter().copied() {
-            if given.contains(&definition.named.name) {
-                continue;
-            }
-            let also = RefCell::new(Vec::new());
-            let ask = |function: &str, path: Option<Node<'_>>| {
-                self.known((of.id, of.kind), function, path?, &also)
-            };
-            let at = self.graph.element(of.id).span;
-            let found = check_taken(definition, at, &self.schemas, &ask).diagnostics;
-            let when = [of.when, &also.take()].concat();
-            for error in found {
-                self.report_when(&when, &assigned(&[definition.named.name]), error);
-            }
-        }
+        self.taken_properties(of, properties, given);
         for rule in &schema.rules {
             if let RuleDemand::OneOf(names) = rule.demand
                 && !names
@@ -109,6 +95,25 @@ impl<'c> Checker<'c, '_> {
                     rule.missing(&self.graph.display(of.id).to_string(), names, Some(element.span));
                 self.report_when(of.when, &assigned(names), error);
             }
+        }
+    }
+
+    /// Checks the values that an element takes from its type, if their validations ask for others of
+    /// the element: of properties that no alternative among `properties` assigns.
+    fn taken_properties(&self, of: Typed<'_>, properties: &[ElementId], given: &[&str]) {
+        let asking = self.schemas.of(of.kind).properties.iter().copied();
+        let asking = asking.filter(|it| it.schema.asks() && !given.contains(&it.named.name));
+        for definition in asking {
+            let also = RefCell::new(Vec::new());
+            let ask = |function: &str, path: Option<Node<'_>>| {
+                self.known((of.id, of.kind), function, path?, &also)
+            };
+            let at = self.graph.element(of.id).span;
+            let found = check_taken(definition, at, &self.schemas, &ask).diagnostics;
+            let when = [of.when, &also.take()].concat();
+            let is_named = |id: &ElementId| self.graph.element(*id).name == definition.named.name;
+            let assigned: Vec<_> = properties.iter().copied().filter(is_named).collect();
+            found.into_iter().for_each(|error| self.report_when(&when, &assigned, error));
         }
     }
 

@@ -481,15 +481,17 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 Diagnostic::error(Code::MissingProperty, message).at(at).section("3.6.10.5");
             self.report(error.label(definition.named.key.span(), "the property is defined here"));
         }
-        let is_taken = |it: &&PropertyDefinition<'_>| !assigned.contains(it.named.name);
+        let is_known = self.ask.is_some();
+        let is_taken = |it: &&PropertyDefinition<'_>| {
+            is_known && it.schema.asks() && !assigned.contains(it.named.name)
+        };
         definitions.iter().copied().filter(is_taken).for_each(|it| self.taken(it, at));
     }
 
-    /// Checks the value that an owner at a place has by the definition of a property, if whether it
-    /// fits depends on the owner.
+    /// Checks the value that an owner at a place has by the definition of a property, where whether
+    /// it fits depends on the owner.
     pub(super) fn taken(&mut self, definition: &'t PropertyDefinition<'t>, at: Option<Span>) {
-        let taken = definition.taken().filter(|_| self.ask.is_some() && definition.schema.asks());
-        let Some(value) = taken else { return };
+        let Some(value) = definition.taken() else { return };
         let mut checker = ValueChecker { ask: self.ask, ..ValueChecker::new(self.types) };
         checker.discreetly(definition.is_sensitive(), |checker| {
             checker.value(value.into(), &definition.schema);

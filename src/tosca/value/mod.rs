@@ -261,8 +261,8 @@ pub(crate) fn check_value_asking<'t, 'a>(
     checker.findings
 }
 
-/// Checks the value that an owner has by the definition of a property, if whether it fits depends on
-/// the owner, which `ask` knows. Findings are reported at `at`.
+/// Checks the value that an owner has by the definition of a property, where its validations ask for
+/// others of the owner, which `ask` knows. Findings are reported at `at`.
 pub(crate) fn check_taken<'t, 'a>(
     definition: &'t PropertyDefinition<'t>,
     at: Span,
