@@ -615,8 +615,10 @@ impl<'t, 'a> Converter<'t, 'a> {
         let Some(id) = types.find_in(self.file(), *family, self.name) else { return false };
         let (_, first, _) = types.place(id);
         let file = first.document().file();
-        let path = (self.context.path_to)(file).filter(|_| file != key.document().file());
-        let Some(path) = path else { return false };
+        if file == key.document().file() {
+            return false;
+        }
+        let Some(path) = (self.context.path_to)(file) else { return false };
         let mut imports = ImportDefinition::all(self.root);
         let is_imported = imports.any(|it| it.file == path && it.prefix.is_none())
             || self.needed_files.contains(&path);
