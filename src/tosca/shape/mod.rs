@@ -175,10 +175,13 @@ impl Vocabulary {
     /// the grammar judges all keys but the words of the extension.
     pub(crate) fn unknown(&self, key: Node<'_>, reading: Reading) -> Option<Diagnostic> {
         let text = &*key.key_text();
+        if self.has(text) {
+            return None;
+        }
         let (misplaced, meant) = (self.is_misplaced(text), self.closest(text));
         let is_own =
             self.section.is_none() || misplaced || meant.is_some_and(|meant| self.is_added(meant));
-        if self.has(text) || !is_own && v2_0::is_of(key.document()) {
+        if !is_own && v2_0::is_of(key.document()) {
             return None;
         }
         // A key that is not a string cannot be a private one.
