@@ -262,6 +262,30 @@ impl<'i, 'a> Item<'i, 'a> {
         }
     }
 
+    /// The source node, also of a collection that was put together again from all parts of one.
+    fn unchanged(self) -> Option<Node<'a>> {
+        let is_part = |out: &'i Out<'a>, node: Node<'a>| {
+            Self::from(out).unchanged().is_some_and(|it| it.ptr_eq(node))
+        };
+        match self {
+            Self::Source(node) => Some(node),
+            Self::Out(Out::Map { entries, like: Some(like) }) => {
+                let is_whole = entries.len() == like.entries().len();
+                let mut pairs = entries.iter().zip(like.entries());
+                let is_own = |((own, out), (key, value)): (&'i (OutKey<'a>, Out<'a>), _)| {
+                    matches!(own, OutKey::Source(own) if own.ptr_eq(key)) && is_part(out, value)
+                };
+                (is_whole && pairs.all(is_own)).then_some(*like)
+            }
+            Self::Out(Out::Seq { items, like: Some(like) }) => {
+                let is_whole = items.len() == like.items().len();
+                let mut pairs = items.iter().zip(like.items());
+                (is_whole && pairs.all(|((_, out), item)| is_part(out, item))).then_some(*like)
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn is_empty(self) -> bool {
         match self {
             Self::Source(node) => node.record().len == 0,
@@ -980,7 +1004,7 @@ impl YamlWriter {
     }
 
     fn flow(&mut self, item: Item<'_, '_>, context: ScalarContext) {
-        if let Item::Source(node) = item
+        if let Some(node) = item.unchanged()
             && let Some(source) = node.verbatim_flow()
         {
             return self.copy_lines(node, source, context);
