@@ -520,6 +520,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             }
             let named = self.technologies.is_some();
             let assigned = if named { Vec::new() } else { self.assigned_types(node.id) };
+            let declared = node.template.declared.value;
             let body = |this: &mut Self, keyword: &str, value| {
                 this.sharing = this.takers(node, keyword);
                 let written = match keyword {
@@ -530,11 +531,10 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
                     _ => Some(this.source(value)),
                 };
                 this.sharing = Vec::new();
-                written
+                this.beside_copy(declared, keyword, value, written)
             };
-            let mut body = self.within(OutputSite::Element(node.id), |this| {
-                this.body(node.template.declared.value, body)
-            });
+            let mut body =
+                self.within(OutputSite::Element(node.id), |this| this.body(declared, body));
             self.name_technology(node.id, &mut body);
             entries.push((key(node.template.declared.key), self.under(when, body)));
         }
@@ -545,6 +545,28 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             return self.cases(cases);
         }
         self.some(entries, like)
+    }
+
+    /// What an element has under a keyname. Where the element copies another one, nothing is written
+    /// as such: without the keyname, it would have what the other one has.
+    fn beside_copy(
+        &mut self,
+        element: Node<'a>,
+        keyname: &str,
+        like: Node<'a>,
+        written: Option<Out<'a>>,
+    ) -> Option<Out<'a>> {
+        let nothing = match keyname {
+            "properties" | "artifacts" => map(Vec::new(), like),
+            "requirements" => Out::Seq { items: [].into(), like: Some(like) },
+            _ => return written,
+        };
+        if element.get("copy").is_none() {
+            return written;
+        }
+        let when = self.when_some(written.iter());
+        let written = written.map(|written| (when, written));
+        self.cases(written.into_iter().chain([(!when, nothing)]).collect())
     }
 
     /// The present nodes that copy a keyname of a node.
@@ -732,10 +754,13 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
     }
 
     fn relationship(&mut self, relation: &RelationElement<'a>, value: Node<'a>) -> Out<'a> {
-        let body = |this: &mut Self, keyword: &str, value| match keyword {
-            "type" => this.type_of(relation.id, value, &[]),
-            "properties" => this.properties(&relation.properties, value),
-            _ => Some(this.source(value)),
+        let body = |this: &mut Self, keyword: &str, like| {
+            let written = match keyword {
+                "type" => this.type_of(relation.id, like, &[]),
+                "properties" => this.properties(&relation.properties, like),
+                _ => Some(this.source(like)),
+            };
+            this.beside_copy(value, keyword, like, written)
         };
         self.within(OutputSite::Element(relation.id), |this| this.body(value, body))
     }
