@@ -40,10 +40,10 @@ pub(super) fn in_all_variants(
     diagnostics: &mut Diagnostics,
     progress: &mut dyn Progress,
 ) {
-    let references = prepared.graph.references.iter();
+    let references = check::may_dangle(&prepared.graph, &prepared.options);
     doubtful.extend(references.filter_map(|reference| {
         Some(Finding {
-            diagnostic: check::dangles(reference, &prepared.graph)?,
+            diagnostic: check::dangles(&reference, &prepared.graph)?,
             when: reference.from.into_iter().collect(),
             unless: reference.targets.clone(),
         })

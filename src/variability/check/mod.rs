@@ -5,7 +5,7 @@ mod consistency;
 mod dangling;
 mod semantic;
 
-pub(crate) use dangling::dangles;
+pub(crate) use dangling::{dangles, may_dangle};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::variability::graph::{ElementId, Graph};

@@ -4,7 +4,7 @@
 //! A property or output consumes the elements that its value refers to; an input is consumed by
 //! everything that refers to it.
 
-use super::element::{ElementId, Graph};
+use super::element::{ElementId, Graph, RelationElement};
 use super::lookup::LookupStep;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::function::{Function, called_by};
@@ -17,6 +17,7 @@ use crate::variability::template::{
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 /// A place that refers to something else. The place exists while `from` is present.
 #[derive(Clone, Debug)]
@@ -44,7 +45,16 @@ enum NamedReference<'a> {
 pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
     let mut found = Vec::new();
     let inputs = InputReferences::of(graph);
-    Finder { graph, inputs, from: None, own_inputs: None, found: &mut found, diagnostics }.all();
+    Finder {
+        graph,
+        inputs,
+        users: OnceCell::new(),
+        from: None,
+        own_inputs: None,
+        found: &mut found,
+        diagnostics,
+    }
+    .all();
     for reference in &found {
         let from = reference.from.map(|from| place(graph, from));
         for &target in &reference.targets {
@@ -103,6 +113,8 @@ struct Finder<'g, 'a> {
     graph: &'g Graph<'a>,
     inputs: InputReferences<'a>,
     from: Option<ElementId>,
+    /// The relations that use relationship templates, by the names of these.
+    users: OnceCell<FxHashMap<&'a str, ElementId>>,
     /// The inputs of the workflow that is scanned, which hide those of the topology.
     own_inputs: Option<Node<'a>>,
     found: &'g mut Vec<Reference>,
@@ -179,6 +191,7 @@ impl<'a> Finder<'_, 'a> {
             for input in whole.flatten().chain(of_parts) {
                 self.resolve(NamedReference::Input(input));
             }
+            node.get("substitution_filter").into_iter().for_each(|filter| self.scan(filter));
         }
         for (_, workflow) in topology.get("workflows").into_iter().flat_map(Node::entries) {
             self.own_inputs = workflow.get("inputs");
@@ -344,9 +357,27 @@ impl<'a> Finder<'_, 'a> {
                 let relation = &self.graph.relations[self.graph.element(relation).slot as usize];
                 if entity == "SOURCE" { Some(relation.source) } else { relation.target }
             }
-            name => self.graph.node_id(name),
+            name => {
+                let group = || self.graph.group_named(name).map(|group| group.id);
+                let node = self.graph.node_named(name).map(|node| node.id);
+                return node.or_else(|| self.relation_using(name)).or_else(group);
+            }
         };
         Some(self.graph.node(node?).id)
+    }
+
+    /// The relation that uses the relationship template of this name.
+    fn relation_using(&self, name: &str) -> Option<ElementId> {
+        self.graph.relationship_named(name)?;
+        let users = self.users.get_or_init(|| {
+            let of_template = |relation: &RelationElement<'a>| {
+                let template =
+                    relation.relationship.filter(|_| relation.requirement.relationship.is_some());
+                Some((template?.name, relation.id))
+            };
+            self.graph.relations.iter().filter_map(of_template).collect()
+        });
+        users.get(name).copied()
     }
 }
 
