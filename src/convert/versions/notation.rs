@@ -99,6 +99,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                 let entries = node.entries().map(|(key, value)| {
                     let name = key.text().unwrap_or_default();
                     let operator = v2_0::function_name(name).filter(|_| has_operators);
+                    let value = if operator == Some("not") { v2_0::negated(value) } else { value };
                     let key = match operator.or_else(|| v2_0::unescaped(name)) {
                         Some(name) => OutKey::Renamed(key, name.into()),
                         None => OutKey::Source(key),

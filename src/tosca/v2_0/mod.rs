@@ -263,6 +263,12 @@ pub(crate) fn escaped(text: &str) -> Option<String> {
     text.starts_with('$').then(|| format!("${text}"))
 }
 
+/// What `$not` is called with: like all functions, it takes a list of arguments (section 10.1).
+pub(crate) fn negated(arguments: Node<'_>) -> Node<'_> {
+    let mut items = arguments.items();
+    items.next().filter(|_| items.len() == 0).unwrap_or(arguments)
+}
+
 /// The function that a text calls: its name stands behind one `$`.
 pub(crate) fn function_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('$')?;

@@ -1,9 +1,10 @@
 //! Reads expressions into the tree.
 
 use super::{
-    Application, Expression, ExpressionId, ExpressionOperator, ExpressionRange, ProblemId, Term,
+    Application, Connective, Expression, ExpressionId, ExpressionOperator, ExpressionRange,
+    ProblemId, Term,
 };
-use crate::diagnostic::{Advice, Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Advice, Code, Diagnostic, closest};
 use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Document, Node, NodeIdentity, NodeKind};
@@ -148,15 +149,17 @@ impl<'a> ExpressionTree<'a> {
     fn apply(&mut self, base: u32, keyword: Node<'a>, operand: Node<'a>) -> ExpressionShape {
         let parts = self.room(1);
         let id = parts.first();
-        self.fill(id, base, operand);
         let name = keyword.text().unwrap_or_default();
         // Functions of TOSCA 2.0 have a `$` before their names, and so may operators there, and in
         // files beside such a template.
-        let name = match name.strip_prefix('$') {
-            Some(name) if self.is_of_2_0 || v2_0::is_of(keyword.document()) => name,
-            _ => name,
-        };
-        match ExpressionOperator::from_keyword(name) {
+        let called = name
+            .strip_prefix('$')
+            .filter(|_| self.is_of_2_0 || v2_0::is_of(keyword.document()));
+        let operator = ExpressionOperator::from_keyword(called.unwrap_or(name));
+        let is_not = matches!(operator, Some(ExpressionOperator::Logical(Connective::Not)));
+        let is_call = called.is_some() && is_not;
+        self.fill(id, base, if is_call { v2_0::negated(operand) } else { operand });
+        match operator {
             Some(operator) => ExpressionShape::Application(Application { operator, operand: id }),
             None => self.broken(unknown_operator(keyword, operand), parts),
         }
@@ -188,14 +191,13 @@ fn not_one_operator(span: Span) -> Diagnostic {
 
 fn unknown_operator(keyword: Node<'_>, operand: Node<'_>) -> Diagnostic {
     let name = &*keyword.key_text();
+    let word = name.trim_start_matches('$');
+    let mark = name.strip_suffix(word).unwrap_or_default();
+    let meant = usual_name(word).or_else(|| closest(word, ExpressionOperator::keywords()));
+    let meant = meant.map(|meant| Advice::did_you_mean(name, &format!("{mark}{meant}")));
     Diagnostic::error(Code::InvalidExpression, format!("there is no operator `{name}`"))
         .at(keyword.span())
-        .help_opt(
-            usual_name(name)
-                .map(|meant| Advice::did_you_mean(name, meant))
-                .or_else(|| did_you_mean(name, ExpressionOperator::keywords()))
-                .or_else(|| of_tosca(name, operand)),
-        )
+        .help_opt(meant.or_else(|| of_tosca(name, operand)))
 }
 
 /// The operator that constraint clauses of TOSCA or other languages call by this name.
