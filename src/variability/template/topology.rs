@@ -115,6 +115,10 @@ pub(crate) fn parse<'a>(
             "imports" => template.imports = imports(value, diagnostics),
             "topology_template" => topology(value, &mut template, diagnostics),
             "tosca_definitions_version" => {}
+            "service_template" => {
+                let help = "it is `topology_template` in version 1.3; `service_template` is of TOSCA 2.0";
+                diagnostics.0.extend(shape::SERVICE.misplaced(key, help));
+            }
             "variability" => {
                 let help = "move it below `topology_template`";
                 diagnostics.0.extend(shape::SERVICE.misplaced(key, help));
