@@ -61,11 +61,10 @@ impl XmlConverter<'_, '_> {
             return self.tell_differences(&was, &is);
         }
         let (digest, patches) = beside(
-            || patch::digest(&back),
-            |digest| {
+            || (patch::digest(&back), patch::between(&back, &original)),
+            |kept| {
                 self.tell_differences(&was, &is);
-                let patches = patch::between(&back, &original);
-                (digest(), patches)
+                kept()
             },
         );
         let mut extension =
@@ -160,7 +159,12 @@ impl XmlConverter<'_, '_> {
         let told = self.losses.entries().iter().map(|loss| singular(&loss.path));
         let told: FxHashSet<String> = told.collect();
         let types = self.places_of_types();
-        for Change { element, path, edit } in diff::diff(was, is).changes {
+        let changes = match self.settings.leaves_out {
+            true => diff::diff(was, is).changes,
+            // What is only there when read back is removed by a patch.
+            false => diff::lost(was, is),
+        };
+        for Change { element, path, edit } in changes {
             let whole = match (&*element, &*path) {
                 (diff::DOCUMENT, path) => path.to_owned(),
                 (element, "") => element.to_owned(),
@@ -178,7 +182,6 @@ impl XmlConverter<'_, '_> {
                 continue;
             }
             let kind = match edit {
-                Edit::Added { .. } if !self.settings.leaves_out => continue,
                 Edit::Added { .. } => LossKind::Supplied,
                 Edit::Removed { .. } | Edit::Changed { .. } => self.kind_of_kept(),
             };

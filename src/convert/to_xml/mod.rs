@@ -267,7 +267,7 @@ impl<'s, 't> XmlConverter<'s, 't> {
     /// The document with the namespace declarations that it needs.
     fn draft(&self, root: &mut XmlPart) -> String {
         root.arrange(Some(&DEFINITIONS));
-        let mut output = XmlOutput::default();
+        let mut output = XmlOutput::with_room(root.written_bytes());
         root.write(&mut output);
         let declared = self.prefixes.declared().map(|(prefix, uri)| (prefix.into(), uri.into()));
         output.finish(&declared.collect())

@@ -162,6 +162,11 @@ impl XmlPart {
         self.parts.iter().any(|part| !matches!(&*part.name, "Extensions" | "Types"))
     }
 
+    /// How many bytes of the element are already text.
+    pub(super) fn written_bytes(&self) -> usize {
+        self.text.len() + self.parts.iter().map(Self::written_bytes).sum::<usize>()
+    }
+
     /// Writes the element into a document. Elements are never nested deeper than documents allow.
     pub(super) fn write<'p>(&'p self, output: &mut XmlOutput<'p>) {
         if self.is_written() {

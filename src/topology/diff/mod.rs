@@ -116,14 +116,21 @@ impl Edit {
 /// # Ok::<(), cuvee::diagnostic::Diagnostic>(())
 /// ```
 pub fn diff(from: &Value, to: &Value) -> Diff {
-    let mut walk = Walk { element: None, path: String::new(), changes: Vec::new() };
+    let mut walk = Walk::of(None, String::new());
     walk.body(&SERVICE, from, to);
     Diff { changes: walk.changes }
 }
 
+/// As [`diff`], without what only the second template has.
+pub(crate) fn lost(from: &Value, to: &Value) -> Vec<Change> {
+    let mut walk = Walk { leaves_out_added: true, ..Walk::of(None, String::new()) };
+    walk.body(&SERVICE, from, to);
+    walk.changes
+}
+
 /// The differences between two values of an element, below a path.
 pub(crate) fn values(path: String, from: Option<&Value>, to: Option<&Value>) -> Vec<Change> {
-    let mut walk = Walk { element: Some(String::new()), path, changes: Vec::new() };
+    let mut walk = Walk::of(Some(String::new()), path);
     walk.sides(from, to, Walk::value);
     walk.changes
 }
@@ -193,10 +200,18 @@ struct Walk {
     element: Option<String>,
     path: String,
     changes: Vec<Change>,
+    leaves_out_added: bool,
 }
 
 impl Walk {
+    fn of(element: Option<String>, path: String) -> Self {
+        Self { element, path, changes: Vec::new(), leaves_out_added: false }
+    }
+
     fn push(&mut self, edit: Edit) {
+        if self.leaves_out_added && matches!(edit, Edit::Added { .. }) {
+            return;
+        }
         let element = self.element.clone().unwrap_or_else(|| DOCUMENT.into());
         self.changes.push(Change { element, path: self.path.clone(), edit });
     }
