@@ -24,8 +24,8 @@ pub(crate) const SHAPES: [FeatureShape; 4] = [
 /// The keywords of groups, and how many of a hundred features are in a group of each kind.
 const GROUPS: [(&str, usize); 4] =
     [("mandatory", 25), ("optional", 45), ("choices", 15), ("alternatives", 15)];
-/// How many configurations stay possible, whatever the constraints are.
-const KEPT: u32 = 30;
+/// How many configurations are drawn, which together have each feature.
+const DRAWN: usize = 4096;
 /// Most constraints concern features that are near each other in the tree: at most this many levels
 /// up, and down again.
 const NEAR: usize = 3;
@@ -80,28 +80,66 @@ impl Generator {
         kind.map_or("optional", |(keyword, _)| *keyword)
     }
 
-    /// For each feature, in which of the kept configurations it is selected.
-    fn configurations(&mut self, features: usize, groups: &[Group]) -> Vec<u32> {
-        let mut selected = vec![0; features];
-        selected[0] = (1 << KEPT) - 1;
-        for Group { parent, keyword, members } in groups {
-            for bit in (0..KEPT).map(|configuration| 1 << configuration) {
-                if selected[*parent] & bit == 0 {
-                    continue;
-                }
-                let sure = members.start + self.below(members.len());
-                for member in members.clone() {
-                    let is_selected = match *keyword {
-                        "mandatory" => true,
-                        "optional" => self.below(2) == 0,
-                        "choices" => member == sure || self.below(3) == 0,
-                        _ => member == sure,
-                    };
-                    selected[member] |= if is_selected { bit } else { 0 };
+    /// Configurations of the tree, of which each feature is in one if possible.
+    fn configurations(&mut self, tree: &Tree, groups: &[Group]) -> Configurations {
+        let features = tree.parents.len();
+        let mut drawn =
+            Configurations { selected: vec![Bits::NONE; features], possible: Bits::ALL };
+        let mut uncovered: Vec<usize> = (0..features).collect();
+        for at in 0..DRAWN {
+            let wanted = self.wanted(&uncovered, tree, groups);
+            self.draw(groups, &wanted, |feature| drawn.selected[feature].insert(at));
+            uncovered.retain(|&feature| drawn.selected[feature].is_empty());
+        }
+        drawn
+    }
+
+    /// Features that one configuration can have together, as many of these as a look at each of them
+    /// finds.
+    fn wanted(&mut self, uncovered: &[usize], tree: &Tree, groups: &[Group]) -> Vec<bool> {
+        let mut wanted = vec![false; tree.parents.len()];
+        let mut chosen = vec![None; groups.len()];
+        let first = self.below(uncovered.len());
+        for feature in uncovered[first..].iter().chain(&uncovered[..first]) {
+            let is_free = |feature: usize| {
+                let group = tree.groups[feature];
+                groups[group].keyword != "alternatives"
+                    || chosen[group].is_none_or(|chosen| chosen == feature)
+            };
+            if tree.path(*feature).all(is_free) {
+                for feature in tree.path(*feature) {
+                    wanted[feature] = true;
+                    chosen[tree.groups[feature]] = Some(feature);
                 }
             }
         }
-        selected
+        wanted
+    }
+
+    /// Draws a configuration with the wanted features, and tells the features that it has.
+    fn draw(&mut self, groups: &[Group], wanted: &[bool], mut select: impl FnMut(usize)) {
+        let mut selected = vec![false; wanted.len()];
+        selected[0] = true;
+        select(0);
+        for Group { parent, keyword, members } in groups {
+            if !selected[*parent] {
+                continue;
+            }
+            let sure = members.clone().find(|member| wanted[*member]);
+            let sure = sure.unwrap_or_else(|| members.start + self.below(members.len()));
+            for member in members.clone() {
+                let is_selected = match *keyword {
+                    "mandatory" => true,
+                    "optional" => wanted[member] || self.below(2) == 0,
+                    "choices" => wanted[member] || member == sure || self.below(3) == 0,
+                    _ => member == sure,
+                };
+                if is_selected {
+                    selected[member] = true;
+                    select(member);
+                }
+            }
+        }
     }
 
     /// A feature near another one in the tree; one of a hundred may be anywhere.
@@ -119,30 +157,28 @@ impl Generator {
         found
     }
 
-    /// Clauses across the tree that all kept configurations fulfil: what a feature requires or
-    /// excludes, and disjunctions of three.
+    /// Clauses across the tree that leave each feature in one of the drawn configurations: what a
+    /// feature requires or excludes, and disjunctions of three.
     fn constraints(
         &mut self,
         count: usize,
-        selected: &[u32],
-        groups: &[Group],
+        tree: &Tree,
+        mut drawn: Configurations,
     ) -> Vec<Vec<(usize, bool)>> {
-        let tree = Tree::of(selected.len(), groups);
         let mut constraints = Vec::new();
         while constraints.len() < count {
-            let first = self.below(selected.len());
-            let (second, third) = (self.near(first, &tree), self.near(first, &tree));
+            // Some constraints follow from the others in published models, too.
+            let may_follow = self.below(100) < 1;
+            let most = drawn.possible.len() / (count - constraints.len());
+            let first = self.below(tree.parents.len());
+            let (second, third) = (self.near(first, tree), self.near(first, tree));
             let clause = match self.below(10) {
                 0..6 => vec![(first, false), (second, true)],
                 6..8 => vec![(first, false), (second, false)],
                 _ => vec![(first, true), (second, self.below(2) == 0), (third, false)],
             };
-            let holds = |&(feature, value): &(usize, bool)| {
-                if value { selected[feature] } else { !selected[feature] }
-            };
-            let fulfilled = clause.iter().map(holds).fold(0, |all, one| all | one);
             let differ = first != second && (clause.len() < 3 || first != third && second != third);
-            if differ && fulfilled & ((1 << KEPT) - 1) == (1 << KEPT) - 1 {
+            if differ && drawn.restrict(&clause, may_follow, most) {
                 constraints.push(clause);
             }
         }
@@ -150,22 +186,93 @@ impl Generator {
     }
 }
 
-/// The parent of each feature, where the root is its own parent, and the children of each feature.
+/// A set of drawn configurations.
+#[derive(Clone, Copy)]
+struct Bits([u64; DRAWN / 64]);
+
+impl Bits {
+    const NONE: Self = Self([0; DRAWN / 64]);
+    const ALL: Self = Self([u64::MAX; DRAWN / 64]);
+
+    fn insert(&mut self, at: usize) {
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// What is in this set and in the other one, or in this set alone.
+    fn and(mut self, other: &Self, is_in: bool) -> Self {
+        let words = self.0.iter_mut().zip(&other.0);
+        words.for_each(|(word, other)| *word &= if is_in { *other } else { !*other });
+        self
+    }
+}
+
+/// Drawn configurations.
+struct Configurations {
+    /// For each feature, the configurations in which it is selected.
+    selected: Vec<Bits>,
+    /// The configurations that fulfil all constraints.
+    possible: Bits,
+}
+
+impl Configurations {
+    /// Adds a clause that takes away some configurations, at most so many, and of no feature all; or
+    /// none, if it may follow from the others.
+    fn restrict(&mut self, clause: &[(usize, bool)], may_follow: bool, most: usize) -> bool {
+        let literals = clause.iter();
+        let violating = literals.fold(self.possible, |violating, &(feature, value)| {
+            violating.and(&self.selected[feature], !value)
+        });
+        let left = self.possible.and(&violating, false);
+        let stays = |selected: &Bits| {
+            selected.and(&violating, true).is_empty() || !selected.and(&left, true).is_empty()
+        };
+        let is_allowed = match violating.len() {
+            0 => may_follow,
+            some => some <= most.max(1) && self.selected.iter().all(stays),
+        };
+        if is_allowed {
+            self.possible = left;
+        }
+        is_allowed
+    }
+}
+
+/// The tree of features.
 struct Tree {
+    /// The parent of each feature; the root is its own parent.
     parents: Vec<usize>,
+    /// The group of each feature but for the root.
+    groups: Vec<usize>,
     children: Vec<Option<std::ops::Range<usize>>>,
 }
 
 impl Tree {
     fn of(features: usize, groups: &[Group]) -> Self {
         let (mut parents, mut children) = (vec![0; features], vec![None; features]);
-        for Group { parent, members, .. } in groups {
-            members.clone().for_each(|member| parents[member] = *parent);
+        let mut group_of = vec![0; features];
+        for (at, Group { parent, members, .. }) in groups.iter().enumerate() {
+            for member in members.clone() {
+                (parents[member], group_of[member]) = (*parent, at);
+            }
             // The groups of a parent follow each other.
             let known: &mut Option<std::ops::Range<usize>> = &mut children[*parent];
             *known = Some(known.as_ref().map_or(members.start, |known| known.start)..members.end);
         }
-        Self { parents, children }
+        Self { parents, groups: group_of, children }
+    }
+
+    /// A feature and those above it, but for the root.
+    fn path(&self, feature: usize) -> impl Iterator<Item = usize> {
+        let above = std::iter::successors(Some(feature), |&feature| Some(self.parents[feature]));
+        above.take_while(|&feature| feature != 0)
     }
 }
 
@@ -173,8 +280,9 @@ impl Tree {
 pub(crate) fn template(shape: FeatureShape) -> String {
     let mut generator = Generator { random: Random::new(shape.features as u64) };
     let groups = generator.groups(shape.features);
-    let selected = generator.configurations(shape.features, &groups);
-    let constraints = generator.constraints(shape.constraints, &selected, &groups);
+    let tree = Tree::of(shape.features, &groups);
+    let drawn = generator.configurations(&tree, &groups);
+    let constraints = generator.constraints(shape.constraints, &tree, drawn);
     let mut rules: Vec<Vec<(&str, Vec<usize>)>> = vec![Vec::new(); shape.features];
     for Group { parent, keyword, members } in groups {
         let mut add = |keyword| match rules[parent].iter_mut().find(|(own, _)| *own == keyword) {
