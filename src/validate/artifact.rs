@@ -105,7 +105,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             if self.may_derive(of.kind, outer) {
                 continue;
             }
-            let type_name = |kind| self.types.definition(kind).name;
+            let type_name = |kind| self.called(kind);
             let message = format!(
                 "the artifact `{name}` has to be of type `{}` or of one that derives from it, not `{}`",
                 type_name(outer),

@@ -32,7 +32,7 @@ impl Checker<'_, '_> {
     pub(super) fn attributes(&self, kind: TypeId, when: &[ElementId], body: Node<'_>) {
         let schema = self.schemas.of(kind);
         let owner = AttributeOwner {
-            what: &format!("`{}`", self.types.definition(kind).name),
+            what: &format!("`{}`", self.called(kind)),
             known: [&schema.attributes, &schema.properties],
             is_open: self.is_open(kind),
         };

@@ -28,10 +28,7 @@ impl<'a> Checker<'_, 'a> {
                 Some(part) => self.capability(of.when, name, value, &part.definition),
                 None if self.is_open(of.kind) => {}
                 None => {
-                    let message = format!(
-                        "`{}` has no capability `{name}`",
-                        self.types.definition(of.kind).name
-                    );
+                    let message = format!("`{}` has no capability `{name}`", self.called(of.kind));
                     self.undefined(of.when, key, message, defined.keys().copied(), "3.8.1");
                 }
             }

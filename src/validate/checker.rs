@@ -15,6 +15,7 @@ use crate::variability::pruned::nothing_left;
 use cuvee_text::source::SourceMap;
 use cuvee_text::yaml::{Document, Node};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -220,6 +221,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn defined(&self, family: Family, name: Option<Node<'_>>) -> Option<TypeId> {
         let name = name?;
         self.types.find_in(Some(name.span().file), family, name.text()?)
+    }
+
+    /// The name by which the template refers to a type.
+    pub(super) fn called(&self, kind: TypeId) -> Cow<'c, str> {
+        self.types.called(None, kind)
     }
 
     /// Whether a type may have unknown parts, because an ancestor is not defined. Whatever it lacks

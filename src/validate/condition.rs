@@ -260,7 +260,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         if self.is_open(kind) {
             return;
         }
-        let (owner, text) = (self.types.definition(kind).name, name.text().unwrap_or_default());
+        let (owner, text) = (self.called(kind), name.text().unwrap_or_default());
         let error =
             Diagnostic::error(Code::UnknownElement, format!("`{owner}` has no {what} `{text}`"));
         let error = error.at(name.span()).section(section);

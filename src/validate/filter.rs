@@ -48,9 +48,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let filter = NodeFilter::read(filter, &mut diagnostics);
         self.report_all(when, diagnostics);
         let Some(target) = target else { return };
-        let owner = self.types.definition(target).name;
+        let owner = self.called(target);
         let known = &self.schemas.of(target).properties;
-        self.property_filters(when, (owner, self.is_open(target)), &filter.properties, known);
+        self.property_filters(when, (&owner, self.is_open(target)), &filter.properties, known);
         for capability in &filter.capabilities {
             let name = capability.key.text().unwrap_or_default();
             match self.meant(target, capability.key) {

@@ -99,12 +99,12 @@ impl<'a> Checker<'_, 'a> {
         group: TypeId,
         valid: &[Node<'_>],
     ) {
-        let (node, group) = (node.template.declared.name, self.types.definition(group).name);
-        let message = format!(
-            "`{node}` of type `{}` cannot be a member of a `{group}`",
-            self.types.definition(kind).name
-        );
-        let names = listed(valid.iter().filter_map(|name| name.text()));
+        let (node, group) = (node.template.declared.name, self.called(group));
+        let message =
+            format!("`{node}` of type `{}` cannot be a member of a `{group}`", self.called(kind));
+        let families = [Family::Node, Family::Capability, Family::Group];
+        let names = valid.iter().map(|name| self.types.called_by(None, &families, *name));
+        let names = listed(names);
         let error =
             Diagnostic::error(Code::IncompatibleType, message).at(at.span()).section("3.7.11.1");
         self.report_when(when, &[], error.help(format!("members are of type {names}")));

@@ -75,8 +75,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             defined.values().map(|part| &part.definition).find(|interface| is_it(interface))
         });
         if of_type.is_none() && !self.is_open(of.kind) {
-            let message =
-                format!("`{}` has no interface `{name}`", self.types.definition(of.kind).name);
+            let message = format!("`{}` has no interface `{name}`", self.called(of.kind));
             self.undefined(of.when, key, message, defined.keys().copied(), "3.6.20");
         }
         of_type
@@ -275,7 +274,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             let message = format!(
                 "`{}` has neither an attribute nor a capability `{name}`",
-                self.types.definition(of.kind).name
+                self.called(of.kind)
             );
             let known = effective
                 .attributes

@@ -362,7 +362,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         mappings: &[usize],
     ) -> Diagnostic {
         let NamedMappings { outer, rules, .. } = mapped;
-        let owner = self.types.definition(mapped.kind).name;
+        let owner = self.called(mapped.kind);
         let min = rules.bounds.min;
         let mapped_ones = match count {
             1 => "1 requirement is mapped onto a mandatory one".to_owned(),

@@ -127,14 +127,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         valid: &Targets,
         when: &[ElementId],
     ) {
-        let type_name = |kind: TypeId| self.types.definition(kind).name;
+        let type_name = |kind: TypeId| self.called(kind);
         let (policy, kind) = (type_name(valid.kind), type_name(kind));
         let message = format!(
             "`{policy}` does not apply to {}, which is a `{kind}`",
             self.graph.display(target)
         );
         let known = valid.nodes.iter().chain(&valid.groups);
-        let known = listed_as(known.map(|&kind| type_name(kind).to_owned()));
+        let known = listed_as(known.map(|&kind| type_name(kind).into_owned()));
         let error =
             Diagnostic::error(Code::IncompatibleType, message).at(name.span()).section("3.7.12.1");
         self.report_when(when, &[], error.help(format!("it applies to {known}")));

@@ -140,7 +140,7 @@ impl<'c> Checker<'c, '_> {
             definitions.iter().copied().find(|definition| definition.named.name == element.name)
         else {
             if !self.is_open(kind) {
-                let error = undefined(self.types.definition(kind).name, element.name, definitions);
+                let error = undefined(&self.called(kind), element.name, definitions);
                 self.report_when(when, &[], error.at(element.span));
             }
             return;
@@ -154,9 +154,8 @@ impl<'c> Checker<'c, '_> {
                 let mut found = check_assignment_asking(value, definition, &self.schemas, &ask);
                 for wrong in &mut found.diagnostics {
                     if wrong.code == Code::InvalidValue && wrong.help.is_none() {
-                        let (property, owner) =
-                            (self.graph.display(id), self.types.definition(kind));
-                        let (expected, owner) = (definition.schema.type_name, owner.name);
+                        let (property, owner) = (self.graph.display(id), self.called(kind));
+                        let expected = definition.schema.type_name;
                         wrong.help = Some(
                             format!("{property} is of the type `{expected}`, as `{owner}` defines")
                                 .into(),

@@ -444,7 +444,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         when: &[ElementId],
         section: &'static str,
     ) {
-        let name = |kind: TypeId| self.types.definition(kind).name;
+        let name = |kind: TypeId| self.called(kind);
         let (text, found, wanted) = (at.text().unwrap_or_default(), name(found), name(wanted));
         let message = match what {
             "requirement" => format!(
@@ -532,7 +532,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .iter()
                 .filter(|input| input.parameter.declared.name == definition.named.name);
             let inputs: Vec<_> = inputs.map(|input| input.id).collect();
-            let owner = self.types.definition(kind).name;
+            let owner = self.called(kind);
             let message = format!(
                 "the property `{}` of `{owner}` is not mapped to an input",
                 definition.named.name

@@ -23,7 +23,7 @@ impl Types<'_> {
         }
         let message = format!(
             "a file of the artifact type `{}` has to end in `{}`, not `{text}`",
-            self.definition(kind).name,
+            self.called(Some(file.document().file()), kind),
             endings.join("` or `"),
         );
         let error = Diagnostic::error(Code::IncompatibleType, message).at(file.span());

@@ -119,7 +119,7 @@ impl<'a> DefinitionCheck<'_, 'a> {
                     self.found.extend(all(found));
                 }
                 None => {
-                    let owner = self.types.definition(kind).name;
+                    let owner = self.types.called(Some(named.key.document().file()), kind);
                     let message = format!("`{owner}` has no property `{}`", named.name);
                     let known = known.iter().map(|definition| definition.named.name);
                     let error = Diagnostic::error(Code::UnknownProperty, message);
@@ -155,7 +155,8 @@ impl<'a> DefinitionCheck<'_, 'a> {
         if may_have(node) || types.ids().filter(is_node).any(may_have) {
             return;
         }
-        let [node, wanted] = [node, wanted].map(|id| types.definition(id).name);
+        let file = Some(at.document().file());
+        let [node, wanted] = [node, wanted].map(|id| types.called(file, id));
         let message = format!(
             "`{node}` has no capability of type `{wanted}`, which the requirement `{}` needs",
             requirement.named.name

@@ -307,8 +307,29 @@ impl<'a> Types<'a> {
         self.hierarchy.find_in(file, family, name)
     }
 
-    /// The name by which a file refers to a type: its own, behind the prefix of an import where the
-    /// file sees it by that alone.
+    /// The name by which a file refers to a type, for messages: its own where the file does not see
+    /// the type.
+    pub(crate) fn called(&self, file: Option<FileId>, id: TypeId) -> Cow<'a, str> {
+        self.name_in(file, id).unwrap_or(self.definition(id).name.into())
+    }
+
+    /// The name by which a file refers to a type that is named here, perhaps in another file: that
+    /// name if it means the same there.
+    pub(crate) fn called_by(
+        &self,
+        file: Option<FileId>,
+        families: &[Family],
+        named: Node<'_>,
+    ) -> String {
+        let (written, name) = (named.document().file(), named.text().unwrap_or_default());
+        let meant = |family: &Family| Some((*family, self.find_in(Some(written), *family, name)?));
+        let known = families.iter().find_map(meant);
+        let other = known.filter(|(family, id)| self.find_in(file, *family, name) != Some(*id));
+        other.map_or(name.to_owned(), |(_, id)| self.called(file, id).into_owned())
+    }
+
+    /// The name by which a file refers to a type: its own, behind the prefixes of imports where the
+    /// file sees it by those alone.
     pub(crate) fn name_in(&self, file: Option<FileId>, id: TypeId) -> Option<Cow<'a, str>> {
         let definition = self.definition(id);
         let (family, name) = (definition.family, definition.name);

@@ -465,9 +465,8 @@ impl<'t, 'a> Refining<'t, 'a> {
         let (Some(new), Some(old)) = (own, before) else { return own.or(before) };
         match (self.known(family, new), self.known(family, old)) {
             (Some(one), Some(ancestor)) if !self.types.may_derive(one, ancestor) => {
-                let (new_name, old_name) =
-                    (new.text().unwrap_or_default(), old.text().unwrap_or_default());
-                let noun = family.noun();
+                let (noun, new_name) = (family.noun(), new.text().unwrap_or_default());
+                let old_name = self.types.called_by(Some(new.document().file()), &[family], old);
                 let message =
                     format!("the {noun} `{new_name}` of {what} does not derive from `{old_name}`");
                 self.loosened(new, message, old, "the type that is inherited", rule);
@@ -772,7 +771,9 @@ impl<'t, 'a> Refining<'t, 'a> {
         if !is_open && !attributes.contains_key(text) && !properties.contains_key(text) {
             let owner = match capability {
                 Some((capability, _)) => format!("the capability `{}`", capability.named.name),
-                None => format!("`{}`", self.types.definition(self.owner).name),
+                None => {
+                    format!("`{}`", self.types.called(Some(name.document().file()), self.owner))
+                }
             };
             let error = Diagnostic::error(
                 Code::UnknownElement,

@@ -205,11 +205,12 @@ impl<'t, 'a> Refining<'t, 'a> {
                 valid.is_none_or(|it| types.may_derive(kind, it) || types.may_derive(it, kind))
             });
             if !is_possible {
+                let file = Some(at.document().file());
                 let [relationship, capability] =
-                    [relationship, capability].map(|id| types.definition(id).name);
+                    [relationship, capability].map(|id| types.called(file, id));
                 let message = format!("no `{relationship}` can lead to a `{capability}`");
                 let error = Diagnostic::error(Code::InvalidDefinition, message).at(at.span());
-                let valid = listed(valid.iter().map(|it| it.text().unwrap_or_default()));
+                let valid = listed(valid.iter().map(|it| types.called_by(file, &[family], *it)));
                 let help = format!("the {} is to be one of {valid}", family.noun());
                 self.diagnostics.push(error.rule(Rule::new(&TOSCA_2_0, section)).help(help));
             }

@@ -248,7 +248,7 @@ fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
 fn entry(types: &Types<'_>, id: TypeId, sources: &SourceMap) -> TypeEntry {
     let definition = types.definition(id);
     // The name by which the template calls the type.
-    let name = |id| types.name_in(None, id).unwrap_or(types.definition(id).name.into());
+    let name = |id| types.called(None, id);
     let parent = match types.parent(id) {
         Some(parent) => Some(name(parent).into_owned()),
         None => types.primitive(TypeRef::Defined(id)).map(str::to_owned),

@@ -330,16 +330,34 @@ impl Scopes {
         around.find_map(|scope| self.nearest(Some(scope), known()))
     }
 
-    /// The prefix with which a file sees the names of another one.
-    pub(crate) fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<&str> {
-        let scope = self.scope(from)?;
-        let own = self.prefixes.get(scope)?.iter().map(|(prefix, scope)| (prefix, *scope));
+    /// The prefixes with which a file sees the names of another one: as few as lead there, and
+    /// among as many the first by the alphabet.
+    pub(crate) fn prefix_for(&self, from: Option<FileId>, file: usize) -> Option<String> {
+        let mut known = FxHashSet::default();
+        let mut ways = vec![(String::new(), self.scope(from)?)];
+        while !ways.is_empty() {
+            let further: Vec<_> =
+                ways.iter().flat_map(|(way, scope)| self.further(way, *scope)).collect();
+            let leads = further.iter().filter(|(_, scope)| self.scopes[*scope].sees.contains(file));
+            if let Some((way, _)) = leads.min() {
+                return Some(way.clone());
+            }
+            ways = further.into_iter().filter(|(_, scope)| known.insert(*scope)).collect();
+        }
+        None
+    }
+
+    /// The prefixes that names in a scope may have, behind the one that leads to the scope.
+    fn further(&self, way: &str, scope: usize) -> Vec<(String, usize)> {
+        let own =
+            self.scopes[scope].own.iter().filter_map(|file| self.prefixes.get(*file)).flatten();
+        let own = own.map(|(prefix, scope)| (prefix, *scope));
         let shared = self.shared.iter().flat_map(|(prefix, all)| {
             let seen = all.iter().filter(|(file, _)| self.scopes[scope].sees.contains(*file));
             seen.map(move |(_, scope)| (prefix, *scope))
         });
-        let leads = own.chain(shared).filter(|(_, scope)| self.scopes[*scope].sees.contains(file));
-        leads.map(|(prefix, _)| prefix.as_str()).min()
+        let colon = if way.is_empty() { "" } else { ":" };
+        own.chain(shared).map(|(prefix, to)| (format!("{way}{colon}{prefix}"), to)).collect()
     }
 
     /// Whether a name in a file may have this prefix.

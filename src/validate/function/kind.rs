@@ -178,8 +178,8 @@ impl<'c> Checker<'c, '_> {
     /// The name of a type for messages.
     pub(super) fn described(&self, kind: &ValueType) -> String {
         let name = match kind.kind {
-            TypeRef::Primitive(name) => name,
-            TypeRef::Defined(id) => self.types.definition(id).name,
+            TypeRef::Primitive(name) => name.into(),
+            TypeRef::Defined(id) => self.called(id),
         };
         match &kind.entry {
             Some(entry) => format!("`{name}` of {}", self.described(entry)),

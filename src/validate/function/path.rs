@@ -60,8 +60,8 @@ pub(in crate::validate) enum PathStop<'c> {
 /// The properties and attributes of what a path has reached.
 #[derive(Clone, Copy)]
 pub(in crate::validate) struct Members<'c> {
-    /// The name of its type.
-    owner: &'c str,
+    /// Its type, if it is known.
+    kind: Option<TypeId>,
     properties: &'c Parts<'c, PropertyDefinition<'c>>,
     attributes: &'c Parts<'c, PropertyDefinition<'c>>,
     is_open: bool,
@@ -415,20 +415,20 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Err(self.has_no(node.kind, "capability", name, known));
         };
         let capability = &part.definition;
+        let kind = self.defined(Family::Capability, capability.kind);
         let members = Members {
-            owner: capability.kind.and_then(Node::text).unwrap_or_default(),
+            kind,
             properties: &capability.properties,
             attributes: &capability.attributes,
             is_open: capability.is_open,
         };
-        let kind = self.defined(Family::Capability, capability.kind);
         Ok((PathStop::Capability(members), kind))
     }
 
     fn members_of(&self, kind: TypeId) -> Members<'c> {
         let effective = self.types.effective(kind);
         Members {
-            owner: self.types.definition(kind).name,
+            kind: Some(kind),
             properties: &effective.properties,
             attributes: &effective.attributes,
             is_open: effective.is_open,
@@ -487,7 +487,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         (name, noun): (Node<'_>, &str),
         rule: Rule,
     ) -> Diagnostic {
-        let (text, owner) = (name.text().unwrap_or_default(), members.owner);
+        let (text, owner) =
+            (name.text().unwrap_or_default(), members.kind.map(|it| self.called(it)));
+        let owner = owner.unwrap_or_default();
         let error =
             |message| Diagnostic::error(Code::UnknownProperty, message).at(name.span()).rule(rule);
         if let PathStop::Node(node) = reached {
@@ -519,7 +521,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         name: Node<'_>,
         known: impl Iterator<Item = &'k str>,
     ) -> Diagnostic {
-        let (owner, text) = (self.types.definition(kind).name, name.text().unwrap_or_default());
+        let (owner, text) = (self.called(kind), name.text().unwrap_or_default());
         let message = format!("`{owner}` has no {what} `{text}`");
         let error = Diagnostic::error(Code::UnknownDefinition, message).at(name.span());
         error.rule(Rule::new(&TOSCA_2_0, "10.3")).help_opt(did_you_mean(text, known))

@@ -393,7 +393,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     fn no_such(&self, kind: TypeId, asked: Asked<'_, 'a>, name: &str) -> Diagnostic {
         let effective = self.types.effective(kind);
-        let owner = self.types.definition(kind).name;
+        let owner = self.called(kind);
         let error = asked.unknown(format!("`{owner}` has no {} `{name}`", asked.noun()));
         if asked.call.function == Function::GetProperty && effective.attributes.contains_key(name) {
             return error.help("it is an attribute: use `get_attribute`");

@@ -52,7 +52,7 @@ impl Checker<'_, '_> {
         for interface in
             own.interfaces.iter().filter(|interface| !declared.contains_key(interface.named.name))
         {
-            let (name, owner) = (interface.named.name, self.types.definition(kind).name);
+            let (name, owner) = (interface.named.name, self.called(kind));
             let error = Diagnostic::error(
                 Code::UnknownDefinition,
                 format!("`{owner}` has no interface `{name}`"),

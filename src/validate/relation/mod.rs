@@ -155,8 +155,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         source: TypeId,
         when: &[ElementId],
     ) {
-        let (element, owner) =
-            (self.graph.element(relation.id), self.types.definition(source).name);
+        let (element, owner) = (self.graph.element(relation.id), self.called(source));
         let error = Diagnostic::error(
             Code::UnknownDefinition,
             format!("`{owner}` has no requirement `{}`", element.name),
@@ -247,8 +246,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let is_refined = |(kind, _): &&(TypeId, Vec<ElementId>)| self.may_derive(*kind, wanted);
         let (refined, others): (Vec<_>, Vec<_>) = case.relationships.iter().partition(is_refined);
         for (kind, when) in others {
-            let (own, wanted) =
-                (self.types.definition(*kind).name, self.types.definition(wanted).name);
+            let (own, wanted) = (self.called(*kind), self.types.called(None, wanted));
             let name = case.definition.named.name;
             let message = format!(
                 "`{own}` does not derive from `{wanted}`, the relationship type of the requirement `{name}`"

@@ -65,8 +65,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .defined(Family::Node, case.definition.node)
             .filter(|wanted| !self.may_derive(kind, *wanted))
         {
-            let (own, wanted) =
-                (self.types.definition(kind).name, self.types.definition(wanted).name);
+            let (own, wanted) = (self.called(kind), self.types.called(None, wanted));
             let (target, name) = (self.graph.element(node.id).name, case.definition.named.name);
             let message =
                 format!("`{target}` is a `{own}`, and the requirement `{name}` needs a `{wanted}`");
@@ -91,8 +90,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             (Some(own), Some(wanted))
                 if !self.may_derive(own, wanted) && !self.may_derive(wanted, own) =>
             {
-                let (own, wanted) =
-                    (self.types.definition(own).name, self.types.definition(wanted).name);
+                let (own, wanted) = (self.called(own), self.types.called(None, wanted));
                 let name = case.definition.named.name;
                 let message = format!(
                     "`{own}` does not derive from `{wanted}`, the node type of the requirement `{name}`"
@@ -146,34 +144,38 @@ impl<'c, 'a> Checker<'c, 'a> {
         capabilities: &[NamedCapability<'_>],
         misfit: RelationshipMisfit<'_>,
     ) -> Diagnostic {
-        let name = |id| self.types.definition(id).name;
+        let name = |id| self.called(id);
         let (own, source, target) = (name(kind), name(case.source), name(target));
         let names: Vec<_> = capabilities.iter().map(|(name, _)| *name).collect();
         let names = names.join("` or `");
         let (message, help, rule) = match misfit {
             RelationshipMisfit::Capability(valid) => (
                 format!("`{own}` cannot lead to the capability `{names}` of `{target}`"),
-                format!("it leads to {}", listed_types(valid)),
+                format!("it leads to {}", self.listed_types(Family::Capability, valid)),
                 Rule::new(&TOSCA_SIMPLE_1_3, "3.7.10.1"),
             ),
             RelationshipMisfit::Target(valid) => (
                 format!("`{own}` cannot lead to a `{target}`"),
-                format!("it leads to {}", listed_types(valid)),
+                format!("it leads to {}", self.listed_types(Family::Node, valid)),
                 Rule::new(&TOSCA_2_0, "7.3"),
             ),
             RelationshipMisfit::Source(valid) => (
                 format!("`{own}` cannot start from a `{source}`"),
-                format!("it starts from {}", listed_types(valid)),
+                format!("it starts from {}", self.listed_types(Family::Node, valid)),
                 Rule::new(&TOSCA_2_0, "7.3"),
             ),
             RelationshipMisfit::Relationship(valid) => (
                 format!("the capability `{names}` of `{target}` is not for `{own}`"),
-                format!("it is for {}", listed_types(valid)),
+                format!("it is for {}", self.listed_types(Family::Relationship, valid)),
                 Rule::new(&TOSCA_2_0, "8.1"),
             ),
         };
         let error = Diagnostic::error(Code::IncompatibleRequirement, message);
         error.at(case.at("relationship")).rule(rule).help(help)
+    }
+
+    fn listed_types(&self, family: Family, valid: &[Node<'_>]) -> String {
+        listed(valid.iter().map(|node| self.types.called_by(None, &[family], *node)))
     }
 
     fn requirement_fit<'s>(
@@ -197,7 +199,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         case: &AssignmentCase<'_, 'c, 'a>,
         target: TypeId,
     ) -> Result<Vec<NamedCapability<'c>>, Diagnostic> {
-        let (name, owner) = (case.definition.named.name, self.types.definition(target).name);
+        let (name, owner) = (case.definition.named.name, self.called(target));
         let error = |message| {
             Diagnostic::error(Code::IncompatibleRequirement, message).at(target_span(case))
         };
@@ -225,7 +227,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 format!("`{owner}` has no capability of type `{}`", text.unwrap_or_default()),
             ),
             Misfit::NoneRequired(wanted) => {
-                let wanted = self.types.definition(wanted).name;
+                let wanted = self.called(wanted);
                 let message = match text {
                     Some(named) => {
                         format!(
@@ -255,11 +257,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                 error.label(at, "the capability is required here")
             }
             Misfit::NotForSource((capability, definition)) => {
-                let source = self.types.definition(case.source).name;
+                let source = self.called(case.source);
                 let message =
                     format!("the capability `{capability}` of `{owner}` is not for a `{source}`");
-                let valid =
-                    listed_types(definition.valid_source_types.as_deref().unwrap_or_default());
+                let valid = definition.valid_source_types.as_deref().unwrap_or_default();
+                let valid = self.listed_types(Family::Node, valid);
                 error(message).section("3.7.2.1").help(format!("it is for {valid}"))
             }
         })
@@ -292,8 +294,4 @@ fn wrong_node(definition: &RequirementDefinition<'_>, message: String, at: Span)
     let label = definition.node.unwrap_or(definition.named.key).span();
     let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(at).section("3.7.3.1");
     error.label(label, "the node type is required here")
-}
-
-fn listed_types(types: &[Node<'_>]) -> String {
-    listed(types.iter().map(|node| node.text().unwrap_or_default()))
 }

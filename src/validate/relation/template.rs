@@ -107,7 +107,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 (Some(_), PropertyValue::Expression(_)) => {}
                 (None, _) if self.is_open(kind) => {}
                 (None, _) => {
-                    let error = undefined(self.types.definition(kind).name, name, definitions);
+                    let error = undefined(&self.called(kind), name, definitions);
                     self.report_when(&[], &[], error.at(property.declared.span()));
                 }
             }
