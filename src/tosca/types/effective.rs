@@ -16,7 +16,7 @@ use crate::diagnostic::{
 use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::v2_0;
-use crate::tosca::value::{Clause, Operator, PropertyDefinition, Schema};
+use crate::tosca::value::{Clause, DefinedRole, Operator, PropertyDefinition, Schema};
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -203,11 +203,6 @@ impl PropertyKind {
             Self::Attribute => "3.6.12.2",
         }
     }
-
-    /// The section about refinement. Attributes have no such section except their own.
-    fn refinement(self) -> &'static str {
-        if self == Self::Attribute { "3.6.12" } else { "3.6.10.6" }
-    }
 }
 
 /// The state of putting the definitions of one type over the inherited ones.
@@ -292,16 +287,18 @@ impl<'t, 'a> Refining<'t, 'a> {
             status: own.status.or(before.status),
             value: own.value.or(before.value),
             sensitive: own.sensitive.or(before.sensitive),
+            role: own.role,
         }
     }
 
     /// The schema of a parameter over the one that it refines. Schemas of keys and entries refine
     /// earlier ones if they leave out their types.
     fn parameter_schema(&mut self, noun: &str, new: &Schema<'a>, old: &Schema<'a>) -> Schema<'a> {
+        let section = DefinedRole::Parameter.refinement();
         let mut part =
             |new: &Option<Box<Schema<'a>>>, old: &Option<Box<Schema<'a>>>| match (new, old) {
                 (Some(new), Some(old)) if !new.is_typed() => {
-                    Some(Box::new(self.schema(new, old, noun, "3.6.10.6")))
+                    Some(Box::new(self.schema(new, old, noun, section)))
                 }
                 _ => new.clone().or_else(|| old.clone()),
             };
@@ -342,7 +339,7 @@ impl<'t, 'a> Refining<'t, 'a> {
         let (noun, name) = (kind.noun(), own.named.name);
         self.schema_references(&own.schema);
         self.has_units(&own.schema);
-        self.narrows_data_type(&own.schema, &format!("{noun} `{name}`"));
+        self.narrows_data_type(&own.schema, &format!("{noun} `{name}`"), own.role.refinement());
         let Some(refined) = refined else {
             let untyped = own.schema.kind.is_none() && own.named.value.get("type").is_none();
             let is_read = own.value.is_some() || is_map(own.named) || own.named.value.is_null();
@@ -353,6 +350,9 @@ impl<'t, 'a> Refining<'t, 'a> {
             return own.clone();
         };
         let before = &refined.definition;
+        if self.refines_fixed(noun, own, before) {
+            return PropertyDefinition { named: own.named, ..before.clone() };
+        }
         self.default_of_optional(noun, own, before);
         let loosened = own.required.filter(|_| !own.is_required() && before.is_required());
         if let Some(required) = loosened {
@@ -366,9 +366,7 @@ impl<'t, 'a> Refining<'t, 'a> {
                 simple("3.6.10.6"),
             );
         }
-        if self.refines_fixed(noun, own, before, "9.4") {
-            // Nothing refines it.
-        } else if let Some((own, fixed)) =
+        if let Some((own, fixed)) =
             own.value.zip(before.value).filter(|(own, fixed)| own.to_value() != fixed.to_value())
         {
             self.loosened(
@@ -383,7 +381,7 @@ impl<'t, 'a> Refining<'t, 'a> {
             &own.schema,
             &before.schema,
             &format!("{noun} `{name}`"),
-            kind.refinement(),
+            own.role.refinement(),
         );
         self.has_typed_parts(&schema, own.named.value);
         PropertyDefinition {
@@ -395,6 +393,7 @@ impl<'t, 'a> Refining<'t, 'a> {
             status: own.status.or(before.status),
             value: before.value.or(own.value),
             sensitive: own.sensitive.or(before.sensitive),
+            role: own.role,
         }
     }
 

@@ -281,7 +281,7 @@ impl<'t, 'a> Refining<'t, 'a> {
         own: &PropertyDefinition<'a>,
         before: &PropertyDefinition<'a>,
     ) {
-        let is_fixed = self.refines_fixed(noun, own, before, "9.7");
+        let is_fixed = self.refines_fixed(noun, own, before);
         if is_fixed || !self.types.is_strict_in(own.named.key.document()) {
             return;
         }
@@ -315,7 +315,6 @@ impl<'t, 'a> Refining<'t, 'a> {
         noun: &str,
         own: &PropertyDefinition<'a>,
         before: &PropertyDefinition<'a>,
-        section: &'static str,
     ) -> bool {
         let Some(fixed) =
             before.value.filter(|_| self.types.is_strict_in(own.named.key.document()))
@@ -324,7 +323,7 @@ impl<'t, 'a> Refining<'t, 'a> {
         };
         let name = own.named.name;
         let message = format!("the {noun} `{name}` has a fixed value, so nothing refines it");
-        let rule = Rule::new(&TOSCA_2_0, section);
+        let rule = before.role.definition();
         self.loosened(own.named.key, message, fixed, "fixed here", rule);
         true
     }
@@ -532,12 +531,17 @@ impl<'t, 'a> Refining<'t, 'a> {
     }
 
     /// Checks that the schemas of a property narrow those of its data type (section 9.3).
-    pub(super) fn narrows_data_type(&mut self, own: &Schema<'a>, what: &str) {
+    pub(super) fn narrows_data_type(
+        &mut self,
+        own: &Schema<'a>,
+        what: &str,
+        section: &'static str,
+    ) {
         let kind = own.kind.filter(|kind| self.types.is_strict_in(kind.document()));
         let Some(kind) = kind.and_then(|kind| self.defined(Family::Data, kind)) else { return };
         let mut narrows = |own: &Option<Box<Schema<'a>>>, part: SchemaPart<'a>, noun: &str| {
             if let Some((own, before)) = own.as_ref().zip(self.part_of_type(kind, part)) {
-                self.schema(own, before, &format!("{noun} of the {what}"), "3.6.10.6");
+                self.schema(own, before, &format!("{noun} of the {what}"), section);
             }
         };
         narrows(&own.key_schema, |schema| &schema.key_schema, "key schema");
@@ -654,11 +658,20 @@ impl<'t, 'a> Refining<'t, 'a> {
         for output in &own.outputs {
             let is_mapping = output.value.kind() == NodeKind::Sequence;
             let known = all.entry(output.name).or_insert(*output);
-            let before = std::mem::replace(known, if is_mapping { *output } else { *known });
-            if is_mapping && v2_0::remaps(before.value, output.value) {
+            let earlier = std::mem::replace(known, if is_mapping { *output } else { *known });
+            let is_it = |it: &&PropertyDefinition<'a>| it.named.name == output.name;
+            if let Some(before) = before.and_then(|it| it.results.iter().find(is_it))
+                && before.value.is_some()
+            {
+                // A definition as a parameter is told with the parameters.
+                if is_mapping && !own.results.iter().any(|it| is_it(&it)) {
+                    let own = PropertyDefinition::of(*output);
+                    self.refines_fixed("output", &own, before);
+                }
+            } else if is_mapping && v2_0::remaps(earlier.value, output.value) {
                 let message = format!("the output `{}` is mapped already", output.name);
                 let rule = Rule::new(&TOSCA_2_0, "9.7");
-                self.loosened(output.value, message, before.value, "mapped here", rule);
+                self.loosened(output.value, message, earlier.value, "mapped here", rule);
             }
         }
         all.into_values().collect()

@@ -523,7 +523,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             let name = definition.named.name;
             let message = format!("`{name}` has a fixed value, and takes no other");
             let error = Diagnostic::error(Code::InvalidValue, message).at(value.span());
-            let error = error.rule(Rule::new(&TOSCA_2_0, "9.4")).help("leave it out");
+            let error = error.rule(definition.role.assignment()).help("leave it out");
             return self.report(error.label(fixed.span(), "the value is fixed here"));
         }
         let Some(schema) = expected else { return };

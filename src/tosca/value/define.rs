@@ -27,9 +27,11 @@ impl<'t> ValueChecker<'t, '_> {
     pub(super) fn definition(&mut self, definition: &'t PropertyDefinition<'t>) {
         let Some(schema) = definition.expected() else { return };
         self.schema(schema);
-        for (what, section, value) in
-            [("default", "3.6.10.5", definition.default), ("value", "3.6.14.2", definition.value)]
-        {
+        let role = definition.role;
+        for (what, section, value) in [
+            ("default", role.of_default(), definition.default),
+            ("value", role.of_value(), definition.value),
+        ] {
             let Some(value) = value else { continue };
             let before = self.findings.diagnostics.len();
             self.discreetly(definition.is_sensitive(), |checker| {

@@ -55,7 +55,7 @@ pub use primitive::Primitive;
 pub(crate) use read::defines_parameter;
 pub use rule::PropertyRule;
 pub(crate) use rule::RuleDemand;
-pub use schema::{DataTypeView, DataTypes, PropertyDefinition, ScalarNumbers, Schema};
+pub use schema::{DataTypeView, DataTypes, DefinedRole, PropertyDefinition, ScalarNumbers, Schema};
 pub(crate) use timestamp::{rfc_3339, timestamp};
 pub use unit::Dimension;
 pub(crate) use unit::units;

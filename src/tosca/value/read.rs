@@ -2,7 +2,7 @@
 //! and schema definitions (3.6.9), wherever a template contains them.
 
 use super::schema::boolean;
-use super::{Clause, Primitive, PropertyDefinition, Schema};
+use super::{Clause, DefinedRole, Primitive, PropertyDefinition, Schema};
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::sensitive::said_sensitive;
@@ -22,15 +22,16 @@ impl<'a> PropertyDefinition<'a> {
         if is_definition(named.value, known) {
             Grammar::of_template(diagnostics).definition(named, &PARAMETER)
         } else {
-            Self::fixed(named)
+            Self::fixed(named, &PARAMETER)
         }
     }
 
     /// Reads the single-line grammar of parameters (section 3.6.14.2): a fixed value. In TOSCA 2.0,
     /// it may be that of the type `nil`.
-    fn fixed(named: Named<'a>) -> Self {
+    fn fixed(named: Named<'a>, shape: &Shape) -> Self {
         let is_value = |value: &Node<'_>| !value.is_null() || v2_0::is_of(value.document());
-        Self { value: Some(named.value).filter(is_value), ..Self::of(named) }
+        let role = DefinedRole::of(shape);
+        Self { value: Some(named.value).filter(is_value), role, ..Self::of(named) }
     }
 }
 
@@ -53,7 +54,7 @@ impl Grammar<'_> {
         shape: &Shape,
     ) -> PropertyDefinition<'a> {
         if shape.has("value") && !is_definition(named.value, &Vocabulary::from(shape)) {
-            return PropertyDefinition::fixed(named);
+            return PropertyDefinition::fixed(named, shape);
         }
         self.keynames(named.value, shape);
         self.definition(named, shape)
@@ -65,19 +66,20 @@ impl Grammar<'_> {
             named,
             schema: self.typed_schema(node, shape),
             description: self.description(node, shape),
-            required: self.is_required(node),
+            required: self.is_required(node, shape),
             default: node.get("default"),
             status: self.status(node, shape),
             value: node.get("value"),
             sensitive: said_sensitive(node),
+            role: DefinedRole::of(shape),
         }
     }
 
-    fn is_required<'a>(&mut self, node: Node<'a>) -> Option<Node<'a>> {
+    fn is_required<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Node<'a>> {
         let required = node.get("required")?;
         match boolean(required) {
             None => {
-                self.wrong(required, "required", "`true` or `false`", "3.6.10.2");
+                self.wrong(required, "required", "`true` or `false`", shape.section);
                 return None;
             }
             Some(meant) if required.as_bool().is_none() => {
@@ -86,7 +88,7 @@ impl Grammar<'_> {
                     format!("`{text}` is a string since YAML 1.2, and is read as `{meant}`");
                 let warning = Diagnostic::warning(Code::Deprecated, message).at(required.span());
                 let meant = Advice::did_you_mean(text, if meant { "true" } else { "false" });
-                self.diagnostics.push(warning.section("3.6.10.2").help(meant));
+                self.diagnostics.push(warning.section(shape.section).help(meant));
             }
             Some(_) => {}
         }

@@ -3,9 +3,10 @@
 //! (3.7.6) that the checks of values need.
 
 use super::{Clause, Primitive, PropertyRule, UnitSize};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::grammar::{Grammar, Named};
 use crate::tosca::sensitive::is_sensitive_name;
+use crate::tosca::shape::{ATTRIBUTE, PARAMETER, Shape};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::function::BuiltIn;
 use cuvee_text::source::FileId;
@@ -103,11 +104,82 @@ pub struct PropertyDefinition<'a> {
     pub value: Option<Node<'a>>,
     /// Whether its metadata say that values are secret, where they say so or the opposite.
     pub sensitive: Option<bool>,
+    /// What it defines.
+    pub role: DefinedRole,
+}
+
+/// What a definition defines, which decides about the sections that say what is right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DefinedRole {
+    /// A property.
+    #[default]
+    Property,
+    /// An attribute.
+    Attribute,
+    /// A parameter: an input or an output.
+    Parameter,
+}
+
+impl DefinedRole {
+    /// What a shape of definitions defines.
+    pub(super) fn of(shape: &Shape) -> Self {
+        match shape.section {
+            section if section == PARAMETER.section => Self::Parameter,
+            section if section == ATTRIBUTE.section => Self::Attribute,
+            _ => Self::Property,
+        }
+    }
+
+    /// The section by which a default has to fit.
+    pub(super) fn of_default(self) -> &'static str {
+        match self {
+            Self::Property => "3.6.10.5",
+            Self::Attribute => "3.6.12.2",
+            Self::Parameter => "3.6.14.3",
+        }
+    }
+
+    /// The section by which a fixed value has to fit.
+    pub(super) fn of_value(self) -> &'static str {
+        match self {
+            Self::Property | Self::Attribute => "3.6.10.6",
+            Self::Parameter => "3.6.14.2",
+        }
+    }
+
+    /// The section about refinement. Attributes and parameters have none except their own.
+    pub(in crate::tosca) fn refinement(self) -> &'static str {
+        match self {
+            Self::Property => "3.6.10.6",
+            Self::Attribute => "3.6.12",
+            Self::Parameter => "3.6.14",
+        }
+    }
+
+    /// The section of TOSCA 2.0 about definitions and their refinement.
+    pub(in crate::tosca) fn definition(self) -> Rule {
+        let section = match self {
+            Self::Property => "9.3",
+            Self::Attribute => "9.5",
+            Self::Parameter => "9.7",
+        };
+        Rule::new(&TOSCA_2_0, section)
+    }
+
+    /// The section of TOSCA 2.0 about assigning values.
+    pub(super) fn assignment(self) -> Rule {
+        let section = match self {
+            Self::Property => "9.4",
+            Self::Attribute => "9.6",
+            Self::Parameter => "9.8",
+        };
+        Rule::new(&TOSCA_2_0, section)
+    }
 }
 
 impl<'a> PropertyDefinition<'a> {
     /// A definition with this name and nothing else.
-    pub(super) fn of(named: Named<'a>) -> Self {
+    pub(in crate::tosca) fn of(named: Named<'a>) -> Self {
         Self {
             named,
             schema: Schema::untyped(),
@@ -117,6 +189,7 @@ impl<'a> PropertyDefinition<'a> {
             status: None,
             value: None,
             sensitive: None,
+            role: DefinedRole::default(),
         }
     }
 

@@ -479,7 +479,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
                 format!("{} of the type `{kind}` has to have `entry_schema`", entity.what);
             let error = Diagnostic::error(Code::InvalidDefinition, message);
             let help = "say which type the entries have: `entry_schema: string`";
-            self.push(at, error.help(help), "9.3");
+            self.push(at, error.help(help), entity.section);
         }
     }
 }
