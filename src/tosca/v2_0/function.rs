@@ -602,8 +602,9 @@ fn length(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     known(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-fn is_scalar(value: &Value) -> bool {
-    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+/// Whether a value is a string, or a number, which the examples of the standard have among strings.
+fn is_text(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Number(_))
 }
 
 fn concat(arguments: &[Value]) -> FunctionOutcome {
@@ -611,7 +612,7 @@ fn concat(arguments: &[Value]) -> FunctionOutcome {
         let lists = arguments.iter().map(list).collect::<Result<Vec<_>, _>>()?;
         return known(lists.concat());
     }
-    match arguments.iter().find(|part| !is_scalar(part)) {
+    match arguments.iter().find(|part| !is_text(part)) {
         Some(other) => unfit("strings", other),
         None => known(arguments.iter().map(Value::to_string).collect::<String>()),
     }
@@ -624,8 +625,8 @@ fn join(arguments: &[Value]) -> FunctionOutcome {
         _ => return Ok(None),
     };
     let parts = list(parts)?;
-    match parts.iter().find(|part| !is_scalar(part)) {
-        Some(other) => unfit("a list of strings", other),
+    match parts.iter().find(|part| !is_text(part)) {
+        Some(other) => unfit("a list of strings", other).map_err(|why| format!("{why} in it")),
         None => {
             let texts: Vec<_> = parts.iter().map(Value::to_string).collect();
             known(texts.join(delimiter))
@@ -853,6 +854,9 @@ mod tests {
             ("concat", "[[1], [2, 3]]", "[1, 2, 3]"),
             ("join", "[[a, b], \", \"]", "a, b"),
             ("join", "[[a, b]]", "ab"),
+            ("join", "[[prefix, 1111, suffix], _]", "prefix_1111_suffix"),
+            ("join", "[[a, true]]", "expected a list of strings, got a boolean in it"),
+            ("concat", "[a, true]", "expected strings, got a boolean"),
             ("token", "[\"10.0.0.1:80\", \":\", 1]", "80"),
             ("token", "[a, \":\", 1]", "the string has no substring 1"),
             ("union", "[[b, a, b], [c, a]]", "[b, a, c]"),

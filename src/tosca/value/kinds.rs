@@ -59,7 +59,9 @@ impl ValueKinds {
             b't' => (TEXT | LIST, "two strings or two lists"),
             b'z' => (TEXT | LIST | MAP, "a string, a list or a map"),
             // The standard concatenates a port, too.
-            b'x' => (TEXT | NUMBER | BOOLEAN | LIST, "strings or lists"),
+            b'x' => (TEXT | NUMBER | LIST, "strings or lists"),
+            // And joins a number.
+            b'j' => (TEXT | NUMBER, "a list of strings"),
             b'n' => (NUMBER | SCALAR, "a number or a scalar"),
             b'f' => (NUMBER, "a number"),
             b'i' => (INTEGER, "an integer"),

@@ -6,11 +6,12 @@ use super::super::v2_0::{each, refusal, refused_call, taken};
 use super::kind::{Fit, KnownValue, ValueType};
 use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::tosca::Family;
 use crate::tosca::v2_0::function::{
     BuiltIn, PlainText, amount_and_unit, constant, regular_expression,
 };
 use crate::tosca::v2_0::{called, listed};
-use crate::tosca::value::{Primitive, Schema, TextType, ValueKinds, is_unsupported};
+use crate::tosca::value::{Primitive, Schema, TextType, ValueKinds, check_value, is_unsupported};
 use crate::variability::graph::ElementId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
@@ -32,6 +33,8 @@ struct AppliedCall<'s, 'n> {
     name: &'s str,
     arguments: &'s [Node<'n>],
     given: &'s [Vec<ConditionalValue>],
+    /// Of a call that joins strings, those that are listed.
+    joined: &'s [(Node<'n>, Vec<ConditionalValue>)],
 }
 
 impl Checker<'_, '_> {
@@ -52,14 +55,24 @@ impl Checker<'_, '_> {
         if name == "value" {
             return vec![self.part_of_value(expression, &arguments)];
         }
-        let given: Vec<_> = arguments.iter().map(|it| self.judged(expression, *it)).collect();
-        let call = AppliedCall { node, name, arguments: &arguments, given: &given };
+        let mut joined = Vec::new();
+        let given = arguments.iter().map(|argument| match name {
+            "join" if argument.kind() == NodeKind::Sequence => {
+                joined.extend(argument.items().map(|it| (it, self.judged(expression, it))));
+                vec![ConditionalValue::always(Ok(literal(*argument)))]
+            }
+            _ => self.judged(expression, *argument),
+        });
+        let given: Vec<_> = given.collect();
+        let call =
+            AppliedCall { node, name, arguments: &arguments, given: &given, joined: &joined };
         let known = match (self.declared_functions().find(node.document().file(), name), name) {
             (Some(signatures), _) => self.custom(expression, &call, &signatures),
             (None, name) => BuiltIn::named(name).and_then(|function| {
                 match constant(node, &PlainText) {
                     Ok(None) => {
                         self.takes_given(expression, &call, function);
+                        self.joins(expression.when, &call, function);
                         self.takes_pattern(expression.when, &call, function);
                         self.takes_range(expression.when, &call, function);
                         self.compares(expression, &call);
@@ -119,6 +132,32 @@ impl Checker<'_, '_> {
                     let error = error.rule(Rule::new(&TOSCA_2_0, function.section));
                     self.report_when(&[expression.when, when].concat(), &[], error);
                 }
+            }
+        }
+    }
+
+    /// Checks that what a call joins are strings.
+    fn joins(&self, when: &[ElementId], call: &AppliedCall<'_, '_>, function: &BuiltIn) {
+        let ("join", Some((list, at))) =
+            (call.name, call.given.first().zip(call.arguments.first()))
+        else {
+            return;
+        };
+        let of_list = certain(list).filter_map(|(known, also)| match known {
+            KnownValue::Typed(kind) => Some((*at, KnownValue::Typed(self.entry(kind)?), also)),
+            _ => None,
+        });
+        let listed = call
+            .joined
+            .iter()
+            .flat_map(|(at, given)| certain(given).map(|(known, also)| (*at, known.clone(), also)));
+        let (kinds, wanted) = ValueKinds::taken(b'j');
+        for (at, known, also) in of_list.chain(listed) {
+            if !self.kinds(&known).meets(kinds) {
+                let message = format!("`$join` takes {wanted}, not of {}", self.shown(&known));
+                let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
+                let error = error.rule(Rule::new(&TOSCA_2_0, function.section));
+                self.report_when(&[when, also].concat(), &[], error);
             }
         }
     }
@@ -311,17 +350,41 @@ impl Checker<'_, '_> {
         let open =
             signatures.iter().filter(|it| refusal(**it, call.arguments, &self.schemas).is_none());
         let refused: Vec<_> = open.map(|it| (*it, self.refused(*it, call))).collect();
-        let mut taking = refused.iter().filter(|(_, refused)| refused.is_none());
-        let (Some((signature, _)), None) = (taking.next(), taking.next()) else {
-            let all = refused.iter().all(|(_, refused)| refused.is_some());
-            if let Some((_, Some((why, when)))) = refused.first().filter(|_| all) {
+        let taking = refused.iter().filter(|(_, refused)| refused.is_none());
+        let mut taking = taking.map(|(signature, _)| *signature);
+        let Some(first) = taking.next() else {
+            if let Some((_, Some((why, when)))) = refused.first() {
                 let when = [expression.when, when].concat();
                 self.report_when(&when, &[], refused_call(call.node, call.name, why));
             }
             return None;
         };
+        // They are tried in order.
+        let is_only = taking.next().is_none();
+        let signature = Some(first).filter(|it| is_only || self.surely_takes(*it, call))?;
         let known = KnownValue::Typed(self.type_in(signature.get("result")?)?);
         Some(ConditionalValue::always(Ok(known)))
+    }
+
+    /// Whether a signature takes the arguments for certain that it does not refuse.
+    fn surely_takes(&self, signature: Node<'_>, call: &AppliedCall<'_, '_>) -> bool {
+        let (_, schemas) = taken(signature);
+        let mut all = call.given.iter().zip(call.arguments).zip(each(&schemas));
+        all.all(|((given, at), schema)| {
+            if called(*at).is_none() {
+                let schema = Schema::read(schema, &mut Diagnostics::default());
+                return check_value(*at, &schema, &self.schemas).undecided.is_empty();
+            }
+            let is_known = |it: &KnownValue| !matches!(it, KnownValue::Unknown);
+            let kind = self.type_in(schema).filter(|_| !given.is_empty());
+            // Whether a validation holds is not known before the value is.
+            let kind = kind.filter(|_| !self.validates(schema));
+            kind.is_some_and(|kind| {
+                let fitting = certain(given).filter(|(known, _)| is_known(known));
+                let fitting = fitting.filter(|(known, _)| self.fit(known, &kind) == Fit::Yes);
+                fitting.count() == given.len()
+            })
+        })
     }
 
     /// Why a signature does not take these arguments, by the types of what they give, and while
@@ -340,6 +403,17 @@ impl Checker<'_, '_> {
             (self.fit(known, &kind) == Fit::No)
                 .then(|| (format!("expected {wanted}, got {given}"), when.to_vec()))
         })
+    }
+
+    /// Whether a schema in a signature, its type or its parts have validations.
+    fn validates(&self, schema: Node<'_>) -> bool {
+        let kind = schema.as_str().map(|_| schema).or_else(|| schema.get("type"));
+        let kind = kind.and_then(|kind| self.defined(Family::Data, Some(kind)));
+        let of_type = kind.map(|kind| &self.types.effective(kind).schema);
+        let parts = ["key_schema", "entry_schema"].into_iter().filter_map(|it| schema.get(it));
+        schema.get("validation").is_some()
+            || of_type.is_some_and(|it| !it.validations.is_empty() || it.entry_schema.is_some())
+            || parts.into_iter().any(|part| self.validates(part))
     }
 
     /// The type that a schema in a signature names.

@@ -7,6 +7,7 @@ use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::requirement::{AssignedCount, bounds, number_of, times};
+use crate::tosca::value::Primitive;
 use crate::tosca::{Family, Parts, PropertyDefinition, RequirementDefinition, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeId, RelationElement};
@@ -217,7 +218,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         if is_artifact {
             return match end.rest.first() {
                 Some(step) => Err(no_step(*step)),
-                None => Ok(KnownValue::RunTime),
+                // The location of the artifact.
+                None => Ok(KnownValue::Typed(ValueType::of(Primitive::String))),
             };
         }
         let found = self.member(end.reached, call, end.rest)?;

@@ -2,10 +2,11 @@
 
 use super::super::checker::Checker;
 use super::FunctionSite;
-use super::kind::KnownValue;
+use super::kind::{KnownValue, ValueType};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::function::{Call, Function, Name};
 use crate::tosca::v2_0;
+use crate::tosca::value::Primitive;
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, LookupStep, NodeId, RelationElement};
@@ -459,7 +460,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let defined = &self.types.effective(kind).artifacts;
             let is_open = self.is_open(kind);
             if is_open || defined.contains_key(artifact.text) || !named.is_empty() {
-                return Ok(KnownValue::Text);
+                // Where it is, which never reads as a number.
+                return Ok(KnownValue::Typed(ValueType::of(Primitive::String)));
             }
             let message = format!("{} has no artifact `{}`", self.graph.display(id), artifact.text);
             let known = of_node
