@@ -116,7 +116,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.output_fits(place.own, &[], ("output", *output), kind);
             }
         }
-        let inputs = own.operations.iter().flat_map(|operation| &operation.inputs);
+        let all = own.operations.iter().chain(&own.notifications);
+        let inputs = all.flat_map(|operation| &operation.inputs).chain(&own.inputs);
         inputs.filter_map(|input| input.value).for_each(|value| self.fixed_input(place, value));
     }
 
