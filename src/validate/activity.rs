@@ -283,7 +283,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) {
         self.mapping_fits(noun, output);
         let mapping = v2_0::output_mapping(output.value);
-        let mut parts = v2_0::output_path(mapping).into_iter();
+        let mut parts = v2_0::output_path(mapping, false).into_iter();
         let (Some(node), Some(second)) = (parts.next(), parts.next()) else {
             let expected = if mapping.kind() == NodeKind::Sequence {
                 "names of a node and an attribute"

@@ -233,7 +233,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks the target of an output: an attribute of the element or, for a relationship, of its
     /// source or target (section 3.6.15).
     fn output(&self, of: Typed<'_>, key: Node<'_>, value: Node<'_>) {
-        let mut path = v2_0::output_path(value).into_iter();
+        let relationship = self.types.definition(of.kind).family == Family::Relationship;
+        let mut path = v2_0::output_path(value, relationship).into_iter();
         let (Some(keyword), Some(first)) = (path.next().and_then(Node::as_str), path.next()) else {
             let expected = "a list of a keyword and an attribute, such as `[SELF, state]`";
             return self.wrong(
@@ -244,7 +245,6 @@ impl<'c, 'a> Checker<'c, 'a> {
                 "3.6.15.1",
             );
         };
-        let relationship = self.types.definition(of.kind).family == Family::Relationship;
         let allowed: &[_] = if relationship { &["SELF", "SOURCE", "TARGET"] } else { &["SELF"] };
         if !allowed.contains(&keyword) {
             let message = format!(

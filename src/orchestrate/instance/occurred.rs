@@ -49,7 +49,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 let help = did_you_mean(output, outputs.keys().map(|known| &**known));
                 return Err(Diagnostic::error(Code::UnknownProperty, message).help_opt(help));
             };
-            let mapped = CallOutput::of(output, mapping, |_, name| {
+            let mapped = CallOutput::of(output, mapping, false, |_, name| {
                 known.effective.is_some_and(|of| of.capabilities.contains_key(name))
             });
             let Some(of) = mapped.filter(|mapped| mapped.entity == "SELF") else {

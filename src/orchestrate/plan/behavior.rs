@@ -1037,7 +1037,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// An output of an operation; `None` if it is assigned to no attribute.
     fn output(&self, name: &str, mapping: &Value, owner: ValueOwner) -> Option<CallOutput> {
-        CallOutput::of(name, mapping, |entity, name| {
+        let of_relationship = matches!(owner, ValueOwner::Relation(_));
+        CallOutput::of(name, mapping, of_relationship, |entity, name| {
             let node = match (owner, entity) {
                 (ValueOwner::Node(node), "SELF") => Some(node),
                 (ValueOwner::Relation(id), "SOURCE") => Some(self.topology.relation(id).source),

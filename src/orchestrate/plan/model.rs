@@ -608,15 +608,16 @@ pub struct CallOutput {
 
 impl CallOutput {
     /// An output with this mapping; `None` if it is assigned to no attribute (section 3.6.15). A path
-    /// of TOSCA 2.0 is read as the one of 1.3 that means the same. `is_capability` tells whether an
-    /// entity has a capability of a name.
+    /// of TOSCA 2.0 is read as the one of 1.3 that means the same; one that leads elsewhere is not
+    /// followed. `is_capability` tells whether an entity has a capability of a name.
     pub(crate) fn of(
         name: &str,
         mapping: &Value,
+        of_relationship: bool,
         is_capability: impl Fn(&str, &str) -> bool,
     ) -> Option<Self> {
         let Value::List(path) = mapping else { return None };
-        let path = v2_0::simple_path(path)?;
+        let path = v2_0::local_path(path, of_relationship)?;
         let (entity, path) = path.split_first()?;
         let entity = entity.as_str()?;
         let is_capability =

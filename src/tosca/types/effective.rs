@@ -730,8 +730,8 @@ impl<'t, 'a> Refining<'t, 'a> {
             if !is_mapping && v2_0::is_of(output.key.document()) {
                 continue;
             }
-            let mut parts = v2_0::output_path(output.value).into_iter();
             let ends = definition.family == Family::Relationship;
+            let mut parts = v2_0::output_path(output.value, ends).into_iter();
             match (parts.next().and_then(Node::text), parts.next()) {
                 (Some("SELF"), Some(name)) => self.output(name, parts.next(), effective),
                 // The types of the ends are known in templates only.

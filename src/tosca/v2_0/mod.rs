@@ -55,16 +55,30 @@ pub(crate) fn remaps(before: Node<'_>, mapping: Node<'_>) -> bool {
     before.kind() == NodeKind::Sequence && before.to_value() != mapping.to_value()
 }
 
-/// Whether a step of a path leads along a relationship, whose end only templates know.
+/// Whether a step of a path of an output, as [`output_path`] gives it, leads away from an element and
+/// its capabilities, to what only templates know.
 pub(crate) fn leads_away(step: Node<'_>) -> bool {
-    step.text() == Some("RELATIONSHIP") && is_of(step.document())
+    let leads = ["RELATIONSHIP", "CAPABILITY", "SOURCE", "TARGET"];
+    step.text().is_some_and(|step| leads.contains(&step)) && is_of(step.document())
 }
 
-/// The path of an output: a keyword, and an attribute of it or a capability of it with one.
-pub(crate) fn output_path(value: Node<'_>) -> Vec<Node<'_>> {
+/// The path of an output: a keyword, and an attribute of it or a capability of it with one. A path of
+/// TOSCA 2.0 that leads to others stays as it is.
+pub(crate) fn output_path(value: Node<'_>, of_relationship: bool) -> Vec<Node<'_>> {
     let path: Vec<_> = value.items().collect();
-    let read = if is_of(value.document()) { simple_path(&path) } else { None };
+    let read = if is_of(value.document()) { local_path(&path, of_relationship) } else { None };
     read.unwrap_or(path)
+}
+
+/// A path that leads to an attribute of an element, of an end of a relationship, or of a capability
+/// of them, as version 1.3 writes it. Other paths should not be used for outputs (section 9.9).
+pub(crate) fn local_path<S: PathStep>(path: &[S], of_relationship: bool) -> Option<Vec<S>> {
+    let is = |at: usize, word: &str| path.get(at).and_then(S::word) == Some(word);
+    let leads_to_end = is(0, "SELF") && (is(1, "SOURCE") || is(1, "TARGET"));
+    let first = if leads_to_end { 2 } else { 1 };
+    let is_capability_of_target = of_relationship && !leads_to_end && is(1, "CAPABILITY");
+    let leads_away = is(first, "RELATIONSHIP") && path.len() > first + 1;
+    simple_path(path).filter(|_| !leads_away && !is_capability_of_target)
 }
 
 /// A path of TOSCA 2.0 (section 10.3) as version 1.3 writes it: it has no words before capabilities

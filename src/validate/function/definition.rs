@@ -225,7 +225,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let (call, steps) = path_call(node)?;
         let Arguments::Path(entity, _) = call.arguments else { return None };
         let outcome = match entity.text {
-            "SELF" => self.own_in(place, &call, &steps),
+            "SELF" => self.own_in(place.own, &call, &steps),
             word if WORDS.contains(&word) => {
                 self.entity(None, &call, entity).map(|_| KnownValue::Unknown)
             }
@@ -238,13 +238,13 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// What a path from `SELF` leads to in the definition of a type.
-    fn own_in<'n>(
+    pub(super) fn own_in<'n>(
         &self,
-        place: DefinedIn<'c>,
+        own: PathStop<'c>,
         call: &Call<'n>,
         steps: &[Node<'n>],
     ) -> Result<KnownValue, Diagnostic> {
-        let found = self.at_path(place.own, call, steps, false);
+        let found = self.at_path(own, call, steps, false);
         let Err(mut error) = found else { return found };
         let lacks_property = error.code == Code::UnknownProperty;
         if !lacks_property && error.code != Code::UnknownDefinition {
@@ -254,7 +254,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let leads_away = steps.iter().skip(2).any(is_word)
             || lacks_property && steps.get(1).is_some_and(|step| step.as_str() == Some(STEPS[0]));
         let has = |own| self.at_path(own, call, steps, false).is_ok();
-        if leads_away || self.narrower(place.own).into_iter().any(has) {
+        if leads_away || self.narrower(own).into_iter().any(has) {
             return Ok(KnownValue::Unknown);
         }
         error.severity = Severity::Warning;

@@ -3,7 +3,7 @@
 
 use super::super::checker::Checker;
 use super::kind::{Fit, KnownValue, ValueType};
-use super::path::PathStop;
+use super::path::{PathStop, ReachedNode};
 use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::tosca::function::{Arguments, Call, Function, Name};
@@ -25,7 +25,7 @@ impl<'c> Checker<'c, '_> {
         let element = self.graph.element(id);
         let own = match self.instance(self.types.definition(kind).family, kind) {
             PathStop::Node(node) if element.kind == ElementKind::Node => {
-                PathStop::Node(super::ReachedNode { template: Some(NodeId(element.slot)), ..node })
+                PathStop::Node(ReachedNode { template: Some(NodeId(element.slot)), ..node })
             }
             own => own,
         };
@@ -90,10 +90,14 @@ impl<'c> Checker<'c, '_> {
         }
         let given = kind.map(KnownValue::Typed);
         let steps: Vec<_> = path.items().collect();
+        let is_local = self.is_local(own, path);
+        if !is_local && !matches!(own, PathStop::Unknown) {
+            self.unfollowed(when, noun, output.name, path);
+        }
         for ConditionalValue { when: also, outcome } in self.attribute_at(own, path, &steps) {
             let when = [when, &also].concat();
             match (&given, outcome) {
-                (_, Err(error)) if self.leads_on(own, path, &steps) => {
+                (_, Err(error)) if !is_local || self.leads_on(own, path, &steps) => {
                     self.report_when(&when, &[], error);
                 }
                 (Some(given), Ok(KnownValue::Typed(attribute)))
@@ -111,6 +115,22 @@ impl<'c> Checker<'c, '_> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a path stays at what has the output, at an end of a relationship, or at a capability.
+    fn is_local(&self, own: PathStop<'c>, path: Node<'_>) -> bool {
+        let of_relationship = matches!(own, PathStop::Relationship(_));
+        let second = v2_0::output_path(path, of_relationship).get(1).copied();
+        !second.is_some_and(v2_0::leads_away)
+    }
+
+    /// Warns of a path that should not be used, and that plans do not follow.
+    fn unfollowed(&self, when: &[ElementId], noun: &str, name: &str, path: Node<'_>) {
+        let message =
+            format!("the {noun} `{name}` leads to another element, where no plan stores it");
+        let warning = Diagnostic::warning(Code::InvalidDefinition, message).at(path.span());
+        let help = "map it to an attribute of its own element, of an end of its relationship, or of a capability of these";
+        self.report_when(when, &[], warning.rule(Rule::new(&TOSCA_2_0, "9.9")).help(help));
     }
 
     /// Whether the beginning of a path leads to an attribute. A path whose beginning does not is
@@ -150,7 +170,14 @@ impl<'c> Checker<'c, '_> {
         let arguments = Arguments::Path(entity, Vec::new());
         let call = Call { node: path, function: Function::GetAttribute, arguments };
         if text == "SELF" {
-            return vec![ConditionalValue::always(self.at_path(own, &call, steps, false))];
+            let outcome = match own {
+                // Templates may connect nodes of a type with narrower ones.
+                PathStop::Node(ReachedNode { template: None, .. }) if !self.is_local(own, path) => {
+                    self.own_in(own, &call, steps)
+                }
+                _ => self.at_path(own, &call, steps, false),
+            };
+            return vec![ConditionalValue::always(outcome)];
         }
         match self.entity(None, &call, entity) {
             Ok(ReferredEntity::Element(id))

@@ -199,7 +199,7 @@ impl<'a> Finder<'_, 'a> {
             self.targets(workflow);
             let outputs = workflow.get("outputs").into_iter().flat_map(Node::entries);
             for (_, output) in outputs {
-                let path = v2_0::output_path(v2_0::output_mapping(output));
+                let path = v2_0::output_path(v2_0::output_mapping(output), false);
                 path.first().into_iter().for_each(|&node| self.named(node));
             }
         }
