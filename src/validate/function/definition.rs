@@ -21,6 +21,7 @@ use crate::tosca::{
 };
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
 use cuvee_text::yaml::Node;
+use std::sync::Arc;
 
 /// Where a definition of a type stands.
 #[derive(Clone, Copy)]
@@ -281,8 +282,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.types.ids().filter(derives).map(of).collect()
     }
 
-    /// Checks the defaults and fixed values that node templates take from their types.
+    /// Checks the defaults and fixed values that node templates and relationships take from their types.
     pub(super) fn taken_values(&self) {
+        self.taken_by_relations();
         let is_created = |(_, node): &(usize, &NodeElement<'a>)| !self.is_selected(node);
         for (slot, node) in self.graph.nodes.iter().enumerate().filter(is_created) {
             let template = u32::try_from(slot).ok().map(NodeId);
@@ -290,15 +292,34 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let Some(kind) = kind else { continue };
                 when.push(node.id);
                 let own = PathStop::Node(ReachedNode { kind, template });
-                self.taken_by(own, node, &when, &self.types.effective(kind).properties);
+                let assigned = &self.graph.holder(node, "properties").properties;
+                self.taken_by(own, assigned, &when, &self.types.effective(kind).properties);
             }
+        }
+    }
+
+    /// Checks what relationships of one type take from it, unless their requirement says otherwise.
+    fn taken_by_relations(&self) {
+        for relation in self.graph.relations.iter().filter(|relation| self.counts(relation.id)) {
+            let ends = self.ends_of(relation, self.only_type(relation.id));
+            let Some(kind) = ends.kind else { continue };
+            let holder =
+                relation.relationship.map(|it| self.graph.relationship_holder(it, "properties"));
+            let copied =
+                holder.into_iter().flat_map(|it| &it.properties).map(|it| it.declared.name);
+            let refined = self.refined_properties(relation).into_iter().map(|it| it.named.name);
+            let given: Vec<_> = copied.chain(refined).collect();
+            let mut properties = Arc::clone(&self.types.effective(kind).properties);
+            Arc::make_mut(&mut properties).retain(|name, _| !given.contains(name));
+            let own = PathStop::Relationship(ends);
+            self.taken_by(own, &relation.properties, &[relation.id], &properties);
         }
     }
 
     fn taken_by(
         &self,
         own: PathStop<'c>,
-        node: &NodeElement<'a>,
+        assigned: &[ElementId],
         when: &[ElementId],
         properties: &Parts<'c, PropertyDefinition<'c>>,
     ) {
@@ -313,9 +334,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                     vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))]
                 })
             };
-            let all = self.graph.holder(node, "properties").properties.iter().copied();
             let is_named = |id: &ElementId| self.graph.element(*id).name == definition.named.name;
-            let unless: Vec<_> = all.filter(is_named).collect();
+            let unless: Vec<_> = assigned.iter().copied().filter(is_named).collect();
             self.wrong_paths(&ask, value, &mut |error| self.report_when(when, &unless, error));
         }
     }

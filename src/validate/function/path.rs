@@ -372,7 +372,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The ends of a relation.
-    fn ends_of(&self, relation: &RelationElement<'a>, kind: Option<TypeId>) -> ReachedRelationship {
+    pub(super) fn ends_of(
+        &self,
+        relation: &RelationElement<'a>,
+        kind: Option<TypeId>,
+    ) -> ReachedRelationship {
         let node = |id: NodeId| {
             let kind = self.only_type(self.graph.node(id).id)?;
             Some(ReachedNode { kind, template: Some(id) })

@@ -246,7 +246,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The properties of a relationship that the definition of its requirement refines (TOSCA 2.0,
     /// section 8.5).
-    fn refined_properties(
+    pub(in crate::validate) fn refined_properties(
         &self,
         relation: &RelationElement<'a>,
     ) -> Vec<&'c PropertyDefinition<'c>> {
