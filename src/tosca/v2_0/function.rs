@@ -52,6 +52,11 @@ pub(crate) trait FormOfText {
 
     /// An amount in a unit in which it is an integer, if only integers are allowed and it is none.
     fn in_whole_units(&self, amount: &Number, unit: &str) -> Option<Value>;
+
+    /// The form of texts in an entry of a map, or in a property of a structure, if that is another one.
+    fn part(&self, _key: &str) -> Option<&dyn FormOfText> {
+        None
+    }
 }
 
 /// The form of texts of whose type nothing is known.
@@ -107,6 +112,10 @@ impl<F: FormOfText> FormOfText for Option<F> {
 
     fn in_whole_units(&self, amount: &Number, unit: &str) -> Option<Value> {
         self.as_ref()?.in_whole_units(amount, unit)
+    }
+
+    fn part(&self, key: &str) -> Option<&dyn FormOfText> {
+        self.as_ref()?.part(key)
     }
 }
 
@@ -402,7 +411,11 @@ fn base_amount<'v>(value: &'v Value, form: &dyn FormOfText) -> Option<(Number, &
 
 /// The order of two values by the form of their texts, where that is of its own.
 fn order_of_form(one: &Value, other: &Value, form: &dyn FormOfText) -> Option<Option<Ordering>> {
-    form.order(one.as_str()?, other.as_str()?)
+    let text = |value: &Value| match value {
+        Value::Number(number) => form.is_text(number).then(|| number.to_string()),
+        value => value.as_str().map(str::to_owned),
+    };
+    form.order(&text(one)?, &text(other)?)
 }
 
 /// The order of two values; `None` where their types, or the units of their types, decide.
@@ -445,6 +458,7 @@ fn is_equal(one: &Value, other: &Value, form: &dyn FormOfText) -> Option<bool> {
         (Value::Map(one), Value::Map(other)) if one.len() == other.len() => {
             all_hold(one.iter().map(|(key, value)| {
                 let found = other.iter().find(|(known, _)| known == key);
+                let form = form.part(key).unwrap_or(form);
                 found.map_or(Some(false), |(_, found)| is_equal(value, found, form))
             }))
         }
@@ -546,11 +560,20 @@ fn contents(
 /// Whether a list or a map has an entry or a key.
 type HasPart<'p> = &'p dyn Fn(&Value) -> bool;
 
-/// The entries of a list, or the values of a map.
-fn values(container: &Value) -> Result<Vec<&Value>, String> {
+/// An entry of a list or a map, and its form.
+type FormedEntry<'v> = (&'v Value, &'v dyn FormOfText);
+
+/// The entries of a list, or the values of a map, with their forms.
+fn values<'v>(
+    container: &'v Value,
+    form: &'v dyn FormOfText,
+) -> Result<Vec<FormedEntry<'v>>, String> {
     match container {
-        Value::List(items) => Ok(items.iter().collect()),
-        Value::Map(entries) => Ok(entries.iter().map(|(_, value)| value).collect()),
+        Value::List(items) => Ok(items.iter().map(|item| (item, form)).collect()),
+        Value::Map(entries) => {
+            let entries = entries.iter();
+            Ok(entries.map(|(key, value)| (value, form.part(key).unwrap_or(form))).collect())
+        }
         other => unfit("a list or a map", other),
     }
 }
@@ -564,7 +587,8 @@ fn has(
     let (Some(container), Some(wanted)) = (arguments.get(container), arguments.get(wanted)) else {
         return Ok(None);
     };
-    let answers = values(container)?.into_iter().map(|value| is_equal(value, wanted, form));
+    let answers = values(container, form)?.into_iter();
+    let answers = answers.map(|(value, form)| is_equal(value, wanted, form));
     Ok(any_holds(answers).map(Value::from))
 }
 
@@ -574,9 +598,10 @@ fn entries(
     holds: fn(HasPart<'_>, &[Value]) -> bool,
 ) -> FunctionOutcome {
     let [container, wanted] = arguments else { return Ok(None) };
-    let values = values(container)?;
-    let known_entry =
-        |value: &Value| values.iter().any(|known| is_equal(known, value, form) == Some(true));
+    let values = values(container, form)?;
+    let known_entry = |value: &Value| {
+        values.iter().any(|(known, form)| is_equal(known, value, *form) == Some(true))
+    };
     known(holds(&known_entry, list(wanted)?))
 }
 

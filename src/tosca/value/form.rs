@@ -6,12 +6,13 @@ use super::timestamp::rfc_3339;
 use super::unit::units;
 use super::validation::{UnitSize, amount};
 use super::version::{Version, is_version};
-use super::{DataTypes, Primitive, Schema};
-use crate::tosca::v2_0::function::FormOfText;
+use super::{DataTypes, Primitive, PropertyDefinition, Schema};
+use crate::tosca::v2_0::function::{FormOfText, PlainText};
 use cuvee_text::value::{Number, Value};
 use std::cmp::Ordering;
 
-/// What the type of values, or of the entries of lists and maps, makes of texts.
+/// What the type of values, or of the entries of lists and maps, makes of texts. Through lists, and
+/// through maps of texts, it stays the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextType {
     Version,
@@ -19,10 +20,17 @@ pub(crate) enum TextType {
     Bytes,
     /// Scalars with these units, and whether their numbers are integers.
     Scalar(Vec<UnitSize>, bool),
+    /// Structures whose properties are of such types.
+    Structure(Vec<(String, Self)>),
+    /// Maps of structures.
+    Map(Box<Self>),
 }
 
-/// How deep lists and maps may contain each other.
+/// How deep lists, maps and structures may contain each other.
 const DEPTH: usize = 16;
+
+/// How many properties a structure may have, with those of structures in it.
+const PROPERTIES: usize = 256;
 
 impl TextType {
     /// That of a part of values of a schema.
@@ -32,14 +40,42 @@ impl TextType {
         types: &'t dyn DataTypes<'a>,
     ) -> Option<Self> {
         let checker = ValueChecker::new(types);
-        let mut kind = checker.part(schema, path)?;
-        for _ in 0..DEPTH {
-            match kind.base {
-                Some(Primitive::List | Primitive::Map) => kind = checker.kind(kind.entry_schema()?),
-                _ => break,
+        let kind = checker.part(schema, path)?;
+        Self::within(&checker, &kind, DEPTH, &mut 0)
+    }
+
+    /// That of values of a type, which may be a list, a map or a structure.
+    fn within<'t>(
+        checker: &ValueChecker<'t, '_>,
+        kind: &TypedSchema<'t>,
+        depth: usize,
+        read: &mut usize,
+    ) -> Option<Self> {
+        let depth = depth.checked_sub(1)?;
+        match kind.base {
+            Some(Primitive::List | Primitive::Map) => {
+                let entry = checker.kind(kind.entry_schema()?);
+                let entry = Self::within(checker, &entry, depth, read)?;
+                let is_nested = matches!(entry, Self::Structure(_) | Self::Map(_));
+                let is_map = kind.base == Some(Primitive::Map);
+                Some(if is_map && is_nested { Self::Map(Box::new(entry)) } else { entry })
+            }
+            Some(_) => Self::of(kind),
+            None => {
+                let properties = kind.data_type?.properties;
+                *read += properties.len();
+                if *read > PROPERTIES {
+                    return None;
+                }
+                let form = |property: &&'t PropertyDefinition<'t>| {
+                    let kind = checker.kind(property.expected()?);
+                    let form = Self::within(checker, &kind, depth, read)?;
+                    Some((property.named.name.to_owned(), form))
+                };
+                let forms: Vec<_> = properties.iter().filter_map(form).collect();
+                (!forms.is_empty()).then_some(Self::Structure(forms))
             }
         }
-        Self::of(&kind)
     }
 
     pub(super) fn of(kind: &TypedSchema<'_>) -> Option<Self> {
@@ -92,7 +128,7 @@ impl FormOfText for TextType {
                 Some(one.compare_in_branch(&other))
             }
             Self::Timestamp => Some(Some(rfc_3339(one)?.cmp(&rfc_3339(other)?))),
-            Self::Bytes | Self::Scalar(..) => None,
+            _ => None,
         }
     }
 
@@ -125,5 +161,16 @@ impl FormOfText for TextType {
         }
         let whole = amount(&format!("{number} {unit}"), units)?.number().as_int()?;
         Some(format!("{whole} {}", self.base_unit()?).into())
+    }
+
+    fn part(&self, key: &str) -> Option<&dyn FormOfText> {
+        match self {
+            Self::Map(entry) => Some(&**entry),
+            Self::Structure(properties) => {
+                let own = properties.iter().find(|(name, _)| name == key);
+                Some(own.map_or(&PlainText as &dyn FormOfText, |(_, form)| form))
+            }
+            _ => None,
+        }
     }
 }
