@@ -184,13 +184,26 @@ impl<'a> Converter<'_, 'a> {
             "concat" if operand.items().any(|item| item.kind() == NodeKind::Sequence) => {
                 return None;
             }
-            "get_input" => self.value_to_1_3(operand)?,
+            "get_input" => self.asked_input_to_1_3(operand)?,
             name if OF_VALUES.contains(&name) => self.value_to_1_3(operand)?,
             _ => return None,
         };
         let (key, _) = node.entries().next()?;
         let key = OutKey::Renamed(key, name.to_owned().into());
         Some(Out::Map { entries: vec![(key, arguments)].into(), like: Some(node) })
+    }
+
+    /// The name of an input, and what leads to a part of its value.
+    fn asked_input_to_1_3(&mut self, operand: Node<'a>) -> Option<Out<'a>> {
+        if operand.kind() != NodeKind::Sequence {
+            return self.name_to_1_3(operand);
+        }
+        let items = operand.items().enumerate().map(|(at, item)| {
+            let step = if at == 0 { self.name_to_1_3(item) } else { self.value_to_1_3(item) };
+            Some((Some(item), step?))
+        });
+        let items = items.collect::<Option<_>>()?;
+        Some(list(operand, items))
     }
 
     /// The value of a property or an attribute at a path.

@@ -1,6 +1,6 @@
 //! Converts the paths that functions follow.
 
-use super::{Converter, SelfScope, list, text};
+use super::{Converter, SelfScope, TargetVersion, list, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
 use crate::tosca::types::{RequirementDefinition, TypeId, is_hosting_by_name};
@@ -147,9 +147,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             let is_same = words.iter().map(|word| word.text()).eq(path.iter().map(|it| it.text()));
             (is_same && rest.len() == 1).then_some(())?;
         }
-        let names = names.into_iter().map(|item| Some((Some(item), self.value_to_1_3(item)?)));
-        let items: Vec<_> = host.into_iter().map(Some).chain(names).collect::<Option<_>>()?;
-        Some(list(node, items))
+        self.names_to_1_3(node, host, names)
     }
 
     /// The words of version 2.0 for the name that a path starts at, and the node that this is.
@@ -183,7 +181,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             }
             "SELF" => (own(), self.own_node()),
             name => match self.template("node_templates", name) {
-                Some(_) if name.starts_with('$') => {
+                Some(_) if name.starts_with('$') && self.to == TargetVersion::Two => {
                     return Err("paths of TOSCA 2.0 lead to no name that begins with `$`");
                 }
                 Some(template) => (vec![first], Some(self.template_node(template))),
@@ -502,9 +500,29 @@ impl<'t, 'a> Converter<'t, 'a> {
             Some(rest) => (Some((None, text("HOST"))), rest.to_vec()),
             None => (None, self.names_in(&all)?),
         };
-        let names = names.into_iter().map(|item| Some((Some(item), self.value_to_1_3(item)?)));
+        self.names_to_1_3(node, host, names)
+    }
+
+    /// A path of version 1.3: `HOST`, or the name that it starts at, and more names.
+    fn names_to_1_3(
+        &mut self,
+        node: Node<'a>,
+        host: Option<(Option<Node<'a>>, Out<'a>)>,
+        names: Vec<Node<'a>>,
+    ) -> Option<Out<'a>> {
+        let starts = host.is_none();
+        let names = names.into_iter().enumerate().map(|(at, item)| match at {
+            0 if starts => Some((Some(item), self.name_to_1_3(item)?)),
+            _ => Some((Some(item), self.value_to_1_3(item)?)),
+        });
         let items: Vec<_> = host.into_iter().map(Some).chain(names).collect::<Option<_>>()?;
         Some(list(node, items))
+    }
+
+    /// The name of something that is called so in version 1.3, too, where a `$` means nothing.
+    pub(super) fn name_to_1_3(&mut self, name: Node<'a>) -> Option<Out<'a>> {
+        let is_name = name.kind() == NodeKind::Scalar && v2_0::called(name).is_none();
+        if is_name { Some(Out::Source(name)) } else { self.value_to_1_3(name) }
     }
 
     /// The names of a path of version 2.0, if the path of version 1.3 that has them leads to the same.
