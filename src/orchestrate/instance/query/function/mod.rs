@@ -211,7 +211,8 @@ impl<'m> ModelFunctions<'m, '_> {
         }
         let unknown = || {
             let message = format!("an instance does not know the value of this call of `${name}`");
-            Diagnostic::error(Code::InvalidFunction, message).at(node.span())
+            let error = Diagnostic::error(Code::InvalidFunction, message).at(node.span());
+            error.help_opt(unanswered(name))
         };
         let built_in = BuiltIn::named(name).ok_or_else(unknown)?;
         let before = self.touched.replace(false);
@@ -342,7 +343,7 @@ impl<'m> ModelFunctions<'m, '_> {
                 .section("4.4.1")
                 .help_opt(help));
         };
-        part(self.walk.shown.value(value), path)
+        self.part(self.walk.shown.value(value), path)
     }
 
     fn nodes_of_type(&self, wanted: &str) -> Value {
@@ -608,7 +609,7 @@ impl<'m> ModelFunctions<'m, '_> {
                     Some(_) => self.evaluated(&value, place.entity, *first)?,
                     None => value,
                 };
-                part(value, rest).map(Some)
+                self.part(value, rest).map(Some)
             }
             _ => Ok(None),
         }
@@ -660,6 +661,19 @@ fn called_2_0(node: Node<'_>) -> Option<(&str, Option<Node<'_>>)> {
     (call.1.is_some() || INDICES.contains(&call.0)).then_some(call)
 }
 
+/// Why an instance does not know the value of a function.
+fn unanswered(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "node_index" => "name the node whose index it is with `--of`",
+        "relationship_index" => {
+            "name the relation whose index it is with `--of`, such as `relation.db@0.node.shop`"
+        }
+        "available_allocation" => "an instance does not know what relations take of a capability",
+        "value" => "`$value` has a meaning in a `validation` only",
+        _ => return None,
+    })
+}
+
 /// The index of a node among those of its template.
 fn index(id: &str, node: &NodeInstance) -> i64 {
     let index = id.rsplit_once('@').filter(|_| node.template.is_some());
@@ -679,20 +693,35 @@ impl Wanted<'_> {
     }
 }
 
-/// A part of a value, by names and positions.
-fn part(value: Value, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
-    path.iter().try_fold(value, |value, step| {
-        let name = step.text().unwrap_or_default();
-        let found = match &value {
-            Value::List(items) => name.parse::<usize>().ok().and_then(|at| items.get(at)),
-            Value::Map(entries) => entries.iter().find(|(own, _)| **own == *name).map(|it| &it.1),
-            // A part of a secret is a secret.
-            Value::String(text) if &**text == SENSITIVE => Some(&value),
-            _ => None,
-        };
-        let message = || format!("{} has no part `{name}`", value.describe());
-        found.cloned().ok_or_else(|| wrong(*step, "4.4.2", message()))
-    })
+impl ModelFunctions<'_, '_> {
+    /// A part of a value, by names and positions.
+    fn part(&self, value: Value, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
+        path.iter().try_fold(value, |value, step| {
+            let name = step.text().unwrap_or_default();
+            let found = match &value {
+                Value::List(items) => self.position_named(name).and_then(|at| items.get(at)),
+                Value::Map(entries) => {
+                    entries.iter().find(|(own, _)| **own == *name).map(|it| &it.1)
+                }
+                // A part of a secret is a secret.
+                Value::String(text) if &**text == SENSITIVE => Some(&value),
+                _ => None,
+            };
+            let message = || format!("{} has no part `{name}`", value.describe());
+            found.cloned().ok_or_else(|| wrong(*step, "4.4.2", message()))
+        })
+    }
+
+    /// A position in a list. It may be that of the node among those of its template, which is
+    /// `INDEX` in version 1.3 (section 2.20.2).
+    fn position_named(&self, name: &str) -> Option<usize> {
+        match (name, self.site.get()) {
+            ("INDEX" | "$node_index", Some(ModelEntity::Node(id, node))) => {
+                usize::try_from(index(id, node)).ok()
+            }
+            _ => name.parse().ok(),
+        }
+    }
 }
 
 fn holds_secret(value: &Value) -> bool {
