@@ -154,7 +154,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Reports an output of TOSCA 2.0 that the type maps to another attribute (section 9.9).
+    /// Reports an output of TOSCA 2.0 that the type maps to another attribute (section 9.9), or whose
+    /// value it fixes (section 9.7).
     fn remapped_output(
         &self,
         when: &[ElementId],
@@ -164,6 +165,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mapping = v2_0::output_mapping(output.value);
         let before = defined.outputs.iter().find(|before| before.name == output.name);
         let before = before.filter(|_| v2_0::is_of(mapping.document()));
+        let fixed = defined.results.iter().find(|before| before.named.name == output.name);
+        if let Some(fixed) = fixed.and_then(|it| it.value).filter(|it| v2_0::is_of(it.document())) {
+            let message =
+                format!("the output `{}` has a fixed value, so nothing maps it", output.name);
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(mapping.span());
+            let error = error.label(fixed.span(), "the value is fixed here");
+            return self.report_when(when, &[], error.rule(Rule::new(&TOSCA_2_0, "9.7")));
+        }
         if let Some(before) = before.filter(|before| v2_0::remaps(before.value, mapping)) {
             let message = format!("the output `{}` is mapped already", output.name);
             let error = Diagnostic::error(Code::InvalidTemplate, message).at(mapping.span());
