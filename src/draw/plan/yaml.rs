@@ -4,7 +4,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::orchestrate::plan::{
     Plan, PlanElement, PlanElementIndex, PlanElementKind, PlanStepIndex, StepWork,
 };
-use crate::tosca::LifecycleOperation;
+use crate::tosca::{LifecycleOperation, v2_0};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -63,7 +63,11 @@ fn sayable(plan: &Plan) -> Result<(), Diagnostic> {
                 element.identifier
             );
             let error = Diagnostic::error(Code::Duplicate, message).at(element.span);
-            return Err(error.section("3.6.27.1"));
+            let mut error = error.section("3.6.27.1");
+            if plan.is_2_0 {
+                v2_0::cite(&mut error);
+            }
+            return Err(error);
         }
     }
     Ok(())

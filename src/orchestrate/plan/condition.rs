@@ -113,11 +113,6 @@ impl<'v> Condition<'v> {
         }
     }
 
-    /// Whether a condition is written as those of TOSCA 2.0 are.
-    pub(super) fn is_of_2_0(value: &Value) -> bool {
-        parts(value).all(|part| called(part).is_some() || matches!(part, Value::Bool(_)))
-    }
-
     /// Reads an expression of TOSCA 2.0. Its parts are told apart as far as they decide alone, since
     /// people are told which of them does.
     fn expression(value: &'v Value) -> Self {

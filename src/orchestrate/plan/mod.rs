@@ -329,6 +329,7 @@ pub(crate) fn adapt(
     let new = to.behaviors(new);
     let mut builder = PlanBuilder::new("update", true, order.parallel_hosts);
     builder.plan.inputs = new.told();
+    builder.plan.is_2_0 = to.topology.is_2_0;
     let origins = from.origins();
     let contents = Contents::new(to.origin.loaded, to.keeping);
     let comparison = VariantComparison::new((&old, &origins), &new, contents, adaptation);
@@ -451,6 +452,7 @@ fn said<'t>(
     query: &PlanQuery,
     builder: &mut PlanBuilder,
 ) -> Result<Diagnostics, Diagnostics> {
+    builder.plan.is_2_0 = behaviors.topology.is_2_0;
     let mut imperative = Imperative::new(behaviors, &query.order, builder);
     imperative.start(workflow, &query.inputs, targets);
     let found = imperative.diagnostics;

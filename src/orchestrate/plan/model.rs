@@ -58,7 +58,7 @@ pub struct Plan {
     pub changes: Vec<ElementChange>,
     /// The instance that the plan is made for, if any.
     pub instance: Option<Box<PlannedInstance>>,
-    /// Whether a generated workflow is of a template of TOSCA 2.0.
+    /// Whether the template is one of TOSCA 2.0.
     pub(crate) is_2_0: bool,
     /// For each scope the written step that inlines it, and the scope of that step.
     pub(super) scope_owners: Vec<Option<(PlanScopeIndex, u32)>>,

@@ -267,7 +267,7 @@ impl<'p> Simulator<'p> {
             None => format!("`{}` does not hold", why.demand),
         };
         let error = Diagnostic::error(Code::FailedPrecondition, message).at(guard.span);
-        cited(error.section("3.6.26"), guard)
+        cited(error.section("3.6.26"), self.plan.is_2_0)
     }
 
     /// The attribute that decides, for people.
@@ -296,7 +296,7 @@ impl<'p> Simulator<'p> {
             let message = format!("whether {whether} is not known; it is taken as {taken}");
             let note = Diagnostic::note(Code::Undecidable, message).at(guard.span);
             let help = "give its value in a file for `--state`";
-            let note = cited(note.section("3.6.25").help(help), guard);
+            let note = cited(note.section("3.6.25").help(help), self.plan.is_2_0);
             self.simulation.diagnostics.push(note);
         }
         violated.extend(unknown);
@@ -489,7 +489,7 @@ impl<'p> Simulator<'p> {
         let at = written.or_else(|| Some(plan.element(step.element?).span));
         let warning = Diagnostic::warning(Code::IllegalTransition, message);
         let warning = warning.at(at.filter(|span| !span.is_detached())).section("3.4.1");
-        self.simulation.diagnostics.push(warning.help(help));
+        self.simulation.diagnostics.push(cited(warning.help(help), plan.is_2_0));
     }
 
     fn record(
@@ -609,9 +609,9 @@ impl<'p> Simulator<'p> {
     }
 }
 
-/// What is found about a guard, with the section of its version.
-fn cited(mut found: Diagnostic, guard: &Guard) -> Diagnostic {
-    if Condition::is_of_2_0(&guard.condition) {
+/// What is found, with the section of the template's version.
+fn cited(mut found: Diagnostic, is_2_0: bool) -> Diagnostic {
+    if is_2_0 {
         v2_0::cite(&mut found);
     }
     found
