@@ -16,7 +16,7 @@ use crate::tosca::substitution::{
 };
 use crate::tosca::types::PropertyDefinition;
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::{Family, TypeId, Types};
+use crate::tosca::{Family, TypeId, Types, v2_0};
 use cuvee_text::decimal::Decimal;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
@@ -202,12 +202,19 @@ pub(crate) fn judge_kind(
     let wanted = types.definition(facade.kind).name;
     let known = template.kind;
     let kind = known.ok_or_else(|| Refusal::new(0, "its `node_type` is not known", at))?;
-    if is_a(types, kind, facade.kind) {
+    let version = |node: Node<'_>| v2_0::is_of(node.document());
+    let is_of_other = version(substitution.node) != version(types.definition(facade.kind).value);
+    let is_it = is_a(types, kind, facade.kind);
+    if is_it && !is_of_other {
         judge_filter(types, facade, template)?;
         return Ok(kind);
     }
     let own = types.definition(kind).name;
     let message = match own == wanted {
+        // A file has one version, and its functions mean nothing in the other one.
+        is_same if is_of_other && (is_it || is_same) => {
+            "it is of another version of TOSCA: convert one of the two templates".to_owned()
+        }
         true => format!("it is for another type `{own}`, with a different definition"),
         false => format!("it is for a `{own}`, which is no `{wanted}`"),
     };
