@@ -200,7 +200,7 @@ impl Resolution {
     /// # Ok::<(), cuvee::Failure>(())
     /// ```
     pub fn relocate(&mut self, directory: &Path) {
-        let (text, warning) = csar::renamed(&self.package, &self.yaml, directory);
+        let (text, warning) = csar::renamed(&self.package, &self.sources, &self.yaml, directory);
         if let Some(text) = text {
             self.yaml = text;
         }

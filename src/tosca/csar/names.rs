@@ -24,6 +24,7 @@ const RESULT: &str = "service-template.yaml";
 /// text, and a warning about the files that no name leads to from there.
 pub(crate) fn renamed(
     package: &Package,
+    sources: &SourceMap,
     resolved: &str,
     directory: &Path,
 ) -> (Option<String>, Option<Diagnostic>) {
@@ -33,7 +34,18 @@ pub(crate) fn renamed(
         return (None, None);
     }
     let Ok(document) = v2_0::parsed(resolved) else { return (None, None) };
-    let (changes, lost) = RenamedPaths { package, from, base }.changes(document.root());
+    let renamed = RenamedPaths { package, from, base };
+    let (mut changes, mut lost) = renamed.changes(document.root());
+    let imports = ImportDefinition::all(document.root()).filter(|import| import.is_profile);
+    for import in imports {
+        match renamed.profile(&read_texts(sources), import.file) {
+            NewName::Same => {}
+            NewName::Other(name) => changes.extend(by_url(&import, name)),
+            NewName::None => {
+                lost.insert(import.file);
+            }
+        }
+    }
     let text = (!changes.is_empty()).then(|| yaml::with_strings(&document, changes));
     (text, warning(&lost, directory))
 }
@@ -131,6 +143,18 @@ impl RenamedPaths<'_> {
             Some(new) if name.ends_with('/') => NewName::Other(new + "/"),
             Some(new) => NewName::Other(new),
             None => NewName::None,
+        }
+    }
+
+    /// The name of the file of a profile that only the package knows.
+    fn profile(&self, read: &BTreeMap<PathBuf, &str>, name: &str) -> NewName {
+        match profile(self.package, read, name) {
+            None => NewName::Same,
+            Some(_) if self.package.is_packed() => NewName::None,
+            Some(path) => {
+                let real = self.real(self.package.directory(), &path);
+                relative(&self.from, &real).map_or(NewName::None, NewName::Other)
+            }
         }
     }
 
@@ -264,18 +288,27 @@ fn by_path(
     let document = parse(text, None).filter(v2_0::is_of)?;
     let mut changes = Vec::new();
     for import in ImportDefinition::all(document.root()) {
-        let ImportDefinition { body, file, is_profile, repository, .. } = import;
+        let ImportDefinition { file, is_profile, repository, .. } = import;
         let found = match is_profile {
             true => profile(package, read, file),
             false if is_rooted(file) && repository.is_none() => package.located(directory, file),
             false => None,
         };
-        let Some(name) = found.and_then(|found| relative(directory, &found)) else { continue };
-        let key = body.entries().find(|(key, _)| is_profile && key.text() == Some("file"));
-        changes.extend(key.map(|(key, _)| (key, "url".to_owned())));
-        changes.push((body.get("file").unwrap_or(body), name));
+        let name = found.and_then(|found| relative(directory, &found));
+        changes.extend(name.into_iter().flat_map(|name| by_url(&import, name)));
     }
     (!changes.is_empty()).then(|| yaml::with_strings(&document, changes))
+}
+
+/// What changes where an import names a file by this path.
+fn by_url<'a>(
+    import: &ImportDefinition<'a>,
+    path: String,
+) -> impl Iterator<Item = (Node<'a>, String)> + use<'a> {
+    let ImportDefinition { body, is_profile, .. } = *import;
+    let key = body.entries().find(|(key, _)| is_profile && key.text() == Some("file"));
+    let key = key.map(|(key, _)| (key, "url".to_owned()));
+    key.into_iter().chain([(body.get("file").unwrap_or(body), path)])
 }
 
 /// The file of the package that was read for a profile.
