@@ -16,6 +16,6 @@ pub use loss::{Loss, LossEntry, LossKind, LossReport, Losses};
 pub(crate) use to_xml::{ConvertedVariant, ConvertedXml, LocatedFile, ToXmlSettings, to_xml};
 pub(crate) use to_yaml::{ConvertedYaml, ToYamlSettings, TypeCounterparts, to_yaml};
 pub(crate) use versions::{
-    NeededType, TargetVersion, VersionContext, VersionedDocument, converted, is_supplied_file,
-    renamed_types, supplied_document,
+    NamedPart, NeededType, TargetVersion, VersionContext, VersionedDocument, converted,
+    converted_part, is_supplied_file, renamed_types, supplied_document,
 };

@@ -4,8 +4,9 @@
 use super::Resolver;
 use super::conversion::{Conversion, ConversionFormat, ConversionQuery};
 use crate::convert::{
-    Loss, LossKind, Losses, NeededType, TargetVersion, VersionContext, VersionedDocument,
-    converted, is_supplied_file, renamed_types, supplied_document,
+    Loss, LossKind, Losses, NamedPart, NeededType, TargetVersion, VersionContext,
+    VersionedDocument, converted, converted_part, is_supplied_file, renamed_types,
+    supplied_document,
 };
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{self, Extension};
@@ -34,6 +35,10 @@ const AS_THEY_ARE: Extension = Extension { is_version: |_| false, key: "" };
 /// The documents to convert with the paths of their results; the template comes first.
 type PlacedDocuments<'l> = Vec<(&'l Document, PathBuf)>;
 
+/// A file that the variability of a template names: its root, what it says, and the path of its
+/// result.
+type NamedFile<'l> = (Node<'l>, NamedPart, PathBuf);
+
 /// Files by their paths.
 type FilesByPath = Vec<(PathBuf, Vec<u8>)>;
 
@@ -45,7 +50,10 @@ type PathsFrom<'t> = (&'t dyn Fn(&str) -> Option<String>, &'t dyn Fn(FileId) -> 
 
 /// A template of a conversion, and the documents that it imports.
 struct VersionedTemplate<'l> {
+    template: &'l Document,
     documents: PlacedDocuments<'l>,
+    /// The files that its variability names, with the paths of their results.
+    named: Vec<NamedFile<'l>>,
     types: Types<'l>,
     links: Links,
 }
@@ -58,6 +66,8 @@ struct VersionFiles<'l> {
     templates: Vec<VersionedTemplate<'l>>,
     /// The files that are not converted.
     others: FilesByPath,
+    /// Whether one document is written, without files beside it.
+    is_single: bool,
 }
 
 /// What was written so far.
@@ -114,12 +124,30 @@ impl Resolver {
             true => (alone(loaded, template), Vec::new()),
             false => placed(loaded, &files)?,
         };
-        let templates = vec![VersionedTemplate { documents, types, links: imported.links }];
-        let mut files = VersionFiles { loaded, to, templates, others };
-        if !query.is_single {
-            files.add_beside(self);
-        }
-        Ok(files)
+        let named = self.named(loaded, &documents);
+        let links = imported.links;
+        let templates = vec![VersionedTemplate { template, documents, named, types, links }];
+        Ok(VersionFiles { loaded, to, templates, others, is_single: query.is_single })
+    }
+}
+
+impl Resolver {
+    /// The files with rules and conditions that the template names, below its directory.
+    fn named<'l>(&self, loaded: &'l Loaded, documents: &PlacedDocuments<'l>) -> Vec<NamedFile<'l>> {
+        let Ok(interpreted) = Interpreted::of(loaded, &self.choice) else { return Vec::new() };
+        let base = normalize(loaded.base());
+        let template = documents.first().and_then(|(_, path)| path.parent());
+        let template = template.map(Path::to_owned).unwrap_or_default();
+        let [rules, conditions] = interpreted.beside();
+        let rules = rules.into_iter().map(|root| (root, NamedPart::Rules));
+        let all = rules.chain(conditions.into_iter().map(|root| (root, NamedPart::Conditions)));
+        let placed = |(root, part): (Node<'l>, NamedPart)| {
+            let file = root.document().file();
+            let path = normalize(loaded.sources().get(file)?.asked());
+            let below = path.strip_prefix(&base).ok()?;
+            (file != loaded.template()).then(|| (root, part, template.join(below)))
+        };
+        all.filter_map(placed).collect()
     }
 }
 
@@ -212,6 +240,17 @@ fn gathered<'l>(loaded: &'l Loaded, own: &[FileId]) -> Result<PlacedFiles<'l>, D
     Ok((documents, gathered.collect()))
 }
 
+impl WrittenVersions {
+    fn add(&mut self, path: &Path, document: VersionedDocument) {
+        let VersionedDocument { text, losses, needed } = document;
+        let more = needed.into_iter().filter(|it| !self.needed.contains(it));
+        let more: Vec<_> = more.collect();
+        self.needed.extend(more);
+        self.losses.extend(losses.entries().iter().cloned());
+        self.files.push((path.to_owned(), text.into_bytes()));
+    }
+}
+
 impl<'l> VersionFiles<'l> {
     /// The documents of all templates.
     fn documents(&self) -> impl Iterator<Item = &(&'l Document, PathBuf)> {
@@ -225,26 +264,6 @@ impl<'l> VersionFiles<'l> {
         self.others.retain(|(path, _)| !paths.contains(path));
     }
 
-    /// Adds the rules and conditions that the template reads from files beside it.
-    fn add_beside(&mut self, resolver: &Resolver) {
-        let Ok(interpreted) = Interpreted::of(self.loaded, &resolver.choice) else { return };
-        let base = normalize(self.loaded.base());
-        let template = self.documents().next().and_then(|(_, path)| path.parent());
-        let template = template.map(Path::to_owned).unwrap_or_default();
-        for root in interpreted.beside().into_iter().flatten() {
-            let file = root.document().file();
-            let Some(source) = self.loaded.sources().get(file) else { continue };
-            let path = normalize(source.asked());
-            let Ok(below) = path.strip_prefix(&base) else { continue };
-            let path = template.join(below);
-            let is_known = self.documents().any(|(_, own)| *own == path)
-                || self.others.iter().any(|(own, _)| *own == path);
-            if file != self.loaded.template() && !is_known {
-                self.others.push((path, source.text().as_bytes().to_vec()));
-            }
-        }
-    }
-
     fn converted(self) -> Conversion {
         let supplied = self.supplied_path();
         let beside = self.documents().nth(self.templates.len()).map(|_| supplied.as_path());
@@ -253,15 +272,20 @@ impl<'l> VersionFiles<'l> {
             self.convert(template, beside, &mut written);
         }
         let WrittenVersions { mut files, mut losses, needed, .. } = written;
-        if let [VersionedTemplate { types, links, documents }, ..] = &self.templates[..] {
+        if let [VersionedTemplate { types, links, documents, named, .. }, ..] = &self.templates[..]
+        {
             if beside.is_some() && !needed.is_empty() {
                 files.push((supplied, supplied_document(types, &needed).into_bytes()));
             }
-            if documents.len() == 1 && self.others.is_empty() {
-                losses.extend(left_behind(links));
+            let has_one = documents.len() == 1 && self.others.is_empty() && named.is_empty();
+            if self.is_single || has_one {
+                losses.extend(left_behind(links, named));
             }
         }
-        files.extend(self.others);
+        let is_written = |path: &PathBuf| files.iter().any(|(own, _)| own == path);
+        let others: Vec<_> =
+            self.others.into_iter().filter(|(path, _)| !is_written(path)).collect();
+        files.extend(others);
         let meta = self.loaded.package().meta().cloned().map(|mut meta| {
             meta.is_of_2_0 = self.to == TargetVersion::Two;
             meta
@@ -277,10 +301,11 @@ impl<'l> VersionFiles<'l> {
     /// `beside` them, or in each.
     fn convert(
         &self,
-        VersionedTemplate { documents, types, links }: &VersionedTemplate<'l>,
+        of: &VersionedTemplate<'l>,
         beside: Option<&Path>,
         written: &mut WrittenVersions,
     ) {
+        let VersionedTemplate { documents, types, links, .. } = of;
         let refusals = match self.to {
             TargetVersion::Two => types.refusals(),
             TargetVersion::Simple => Refusals::default(),
@@ -316,12 +341,22 @@ impl<'l> VersionFiles<'l> {
             let imports = [&bringing, &leaving];
             let paths = (&below_root as _, &path_to as _);
             let context = context((types, &renamed, &refusals), beside, paths, imports);
-            let VersionedDocument { text, losses, needed } = converted(document, self.to, &context);
-            let more = needed.into_iter().filter(|it| !written.needed.contains(it));
-            let more: Vec<_> = more.collect();
-            written.needed.extend(more);
-            written.losses.extend(losses.entries().iter().cloned());
-            written.files.push((path.clone(), text.into_bytes()));
+            written.add(path, converted(document, self.to, &context));
+        }
+        let is_written =
+            |document: &Document| v2_0::is_of(document) == (self.to == TargetVersion::Two);
+        if self.is_single || is_written(of.template) {
+            return;
+        }
+        let none = FxHashSet::default();
+        let paths = (&|_: &str| None) as _;
+        let context =
+            context((types, &renamed, &refusals), None, (paths, &|_| None), [&none, &none]);
+        for (root, part, path) in &of.named {
+            if written.done.insert(root.document().file()) {
+                let part = (*root, *part);
+                written.add(path, converted_part(part, of.template, self.to, &context));
+            }
         }
     }
 
@@ -395,18 +430,29 @@ fn leading_to(links: &Links, files: &FxHashSet<FileId>) -> FxHashSet<Span> {
     links.links.iter().filter(|link| files.contains(&link.to)).map(|link| link.span).collect()
 }
 
-/// The imports of one document whose files are not converted with it.
-fn left_behind(links: &Links) -> Vec<Loss> {
-    let top = links.links.iter().filter(|link| Some(link.from) == links.top);
-    let loss = |span: Span| Loss {
-        path: "imports".to_owned(),
+/// The files of one document that are not converted with it: those that its imports and its
+/// variability name.
+fn left_behind(links: &Links, named: &[NamedFile<'_>]) -> Vec<Loss> {
+    let loss = |path: &str, span: Span, construct: &str, how: &str| Loss {
+        path: path.to_owned(),
         span: Some(span),
-        construct: "an imported file".to_owned(),
-        why: "one document is written; convert it, too, or write to a directory or an archive"
-            .to_owned(),
+        construct: construct.to_owned(),
+        why: format!("one document is written; {how} to a directory or an archive"),
         kind: LossKind::Lost,
     };
-    top.map(|link| loss(link.span)).collect()
+    let top = links.links.iter().filter(|link| Some(link.from) == links.top);
+    let imported =
+        top.map(|link| loss("imports", link.span, "an imported file", "convert it, too, or write"));
+    let named = named.iter().map(|(root, part, _)| {
+        let (path, construct) = match part {
+            NamedPart::Rules => ("qualities", "a file of technology rules"),
+            NamedPart::Conditions => {
+                ("type_specific_conditions", "a file with conditions of types")
+            }
+        };
+        loss(path, root.span(), construct, "write")
+    });
+    imported.chain(named).collect()
 }
 
 /// The name by which one file imports another.

@@ -108,6 +108,32 @@ pub(crate) fn converted<'a>(
     VersionedDocument { text, losses, needed }
 }
 
+/// What a file says that the variability of a template names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamedPart {
+    /// Technology rules.
+    Rules,
+    /// The default conditions of types.
+    Conditions,
+}
+
+/// Converts a file that the variability of a template names.
+pub(crate) fn converted_part<'a>(
+    (root, part): (Node<'a>, NamedPart),
+    template: &'a Document,
+    to: TargetVersion,
+    context: &VersionContext<'_, 'a>,
+) -> VersionedDocument {
+    let mut converter = Converter::new(template.root(), to, context);
+    let out = match part {
+        NamedPart::Rules => converter.technology_rules(root),
+        NamedPart::Conditions => converter.conditions_of_types(root),
+    };
+    let text = write_yaml(&out);
+    let Converter { losses, needed, .. } = converter;
+    VersionedDocument { text, losses, needed }
+}
+
 /// What `SELF` means.
 #[derive(Clone, Copy)]
 enum SelfScope<'a> {
@@ -162,8 +188,15 @@ struct Converter<'t, 'a> {
     templates: OnceCell<FxHashMap<&'a str, NamedNodes<'a>>>,
     losses: Losses,
     needed: Vec<NeededType>,
-    /// The paths of files that the document has to import.
-    needed_files: Vec<String>,
+    /// The files that the document has to import.
+    needed_files: Vec<NeededImport>,
+}
+
+/// A file that a document has to import: its path, and the prefix for its names.
+#[derive(PartialEq)]
+struct NeededImport {
+    path: String,
+    prefix: Option<String>,
 }
 
 /// What says which values there may be by which names.

@@ -70,6 +70,10 @@ impl<'t, 'a> Converter<'t, 'a> {
             NodeKind::Mapping => {
                 let mut entries = Vec::new();
                 for (key, value) in node.entries() {
+                    if let Some(made) = self.type_presence(key.text().unwrap_or_default(), value) {
+                        entries.push((OutKey::Source(key), made));
+                        continue;
+                    }
                     let part = schema.and_then(|it| self.schema_of_part(it, key.as_str()));
                     let key = match key.as_str().and_then(doubled) {
                         Some(name) => OutKey::Renamed(key, name.into()),
@@ -83,7 +87,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// As [`Self::literals_to_2_0`], back. Operators may have a `$` in TOSCA 2.0.
-    pub(super) fn literals_to_1_3(&self, node: Node<'a>, has_operators: bool) -> Out<'a> {
+    pub(super) fn literals_to_1_3(&mut self, node: Node<'a>, has_operators: bool) -> Out<'a> {
         match node.kind() {
             NodeKind::Scalar => {
                 let meant = node.as_str().and_then(v2_0::unescaped);
@@ -104,11 +108,32 @@ impl<'t, 'a> Converter<'t, 'a> {
                         Some(name) => OutKey::Renamed(key, name.into()),
                         None => OutKey::Source(key),
                     };
-                    (key, self.literals_to_1_3(value, has_operators))
+                    let named = operator.unwrap_or(name);
+                    let asks = has_operators.then(|| self.type_presence(named, value)).flatten();
+                    (key, asks.unwrap_or_else(|| self.literals_to_1_3(value, has_operators)))
                 });
                 map(node, entries.collect())
             }
         }
+    }
+
+    /// What an operator such as `node_type_presence` asks for: the last item names a type.
+    fn type_presence(&mut self, operator: &str, node: Node<'a>) -> Option<Out<'a>> {
+        let family = match operator.strip_suffix("_type_presence")? {
+            "node" => Family::Node,
+            "relation" => Family::Relationship,
+            "artifact" => Family::Artifact,
+            "group" => Family::Group,
+            "policy" => Family::Policy,
+            _ => return None,
+        };
+        let last = node.items().last()?;
+        let items = node.items().map(|item| match item.span() == last.span() {
+            true => (Some(item), self.type_name(&[family], item)),
+            false => (Some(item), self.expressions(item)),
+        });
+        let items = items.collect();
+        Some(list(node, items))
     }
 
     /// The schema of a part of a value: of a property, or of an entry. An operand of a constraint

@@ -68,12 +68,36 @@ impl<'a> Converter<'_, 'a> {
                 Some("inputs") => self.each(value, &mut |this, _, input| this.input(input)),
                 Some("presets") => self.presets(value),
                 Some("options") => Out::Source(value),
+                Some("type_specific_conditions") => self.conditions_of_types(value),
+                Some("qualities") => self.technology_rules(value),
                 _ => self.expressions(value),
             };
             (OutKey::Source(key), made)
         });
         let entries = entries.collect();
         map(node, entries)
+    }
+
+    /// Converts the default conditions of types, by families and names. A file of them may repeat
+    /// the keyword.
+    pub(super) fn conditions_of_types(&mut self, node: Node<'a>) -> Out<'a> {
+        self.each(node, &mut |this, keyword, content| match Family::of_keyword(keyword) {
+            Some(family) => this.type_name(&[family], content),
+            None if keyword == "type_specific_conditions" => this.conditions_of_types(content),
+            None => Out::Source(content),
+        })
+    }
+
+    /// Converts technology rules: a list, or a map of technologies to lists.
+    pub(super) fn technology_rules(&mut self, node: Node<'a>) -> Out<'a> {
+        if node.kind() == NodeKind::Mapping {
+            return self.each(node, &mut |this, _, rules| this.technology_rules(rules));
+        }
+        self.each(node, &mut |this, name, value| match name {
+            "component" | "hosting" | "assign" => this.type_name(&[Family::Node], value),
+            "artifact" => this.type_name(&[Family::Artifact], value),
+            _ => this.expressions(value),
+        })
     }
 
     /// Converts presets by name, or a list of them: their values are those of inputs.

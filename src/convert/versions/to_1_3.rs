@@ -2,10 +2,11 @@
 //! not at all.
 
 use super::conditions::commented;
-use super::{Converter, Made, SourceEntry, inline_list, list, map, text};
+use super::{Converter, Made, NeededImport, SourceEntry, inline_list, list, map, text};
 use crate::convert::loss::LossKind;
+use crate::tosca::import::ImportDefinition;
 use crate::tosca::shape::{self, STATUS, Shape};
-use crate::tosca::types::{HOSTED_BY_NAME, Occurrences, profile};
+use crate::tosca::types::{HOSTED_BY_NAME, Occurrences, TypeId, profile};
 use crate::tosca::v2_0::grammar::{self, ElementGrammar, EntityKind};
 use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, Scalar, write_line};
@@ -374,6 +375,9 @@ impl<'a> Converter<'_, 'a> {
         if entity.kind == EntityKind::Artifact {
             self.tell_inherited_of_artifact(made);
         }
+        if entity.kind == EntityKind::File {
+            self.add_imports(made);
+        }
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);
         for (key, value) in kept {
@@ -528,7 +532,7 @@ impl<'a> Converter<'_, 'a> {
     fn imports_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
         let mut items = Vec::new();
         for (index, item) in node.items().enumerate() {
-            let Some(import) = crate::tosca::import::ImportDefinition::read(item) else {
+            let Some(import) = ImportDefinition::read(item) else {
                 items.push((Some(item), Out::Source(item)));
                 continue;
             };
@@ -687,6 +691,39 @@ impl<'a> Converter<'_, 'a> {
         }
     }
 
+    /// The name of a type behind a prefix that another file has, which only TOSCA 2.0 knows here:
+    /// the document imports the type's file with a prefix of its own.
+    fn imported_in_1_3(&mut self, id: TypeId, name: &str, at: Node<'a>) -> Option<String> {
+        let types = self.context.types;
+        let (ways, _) = name.rsplit_once(':')?;
+        if types.is_so_in_1_3(Some(at.document().file()), name, id) {
+            return None;
+        }
+        let (family, key, _) = types.place(id);
+        let own = key.text()?;
+        let path = (self.context.path_to)(key.document().file())?;
+        let mut prefix = ways.replace(':', "_");
+        let is_other = |prefix: &str| {
+            let mut own = ImportDefinition::all(self.root);
+            let needed = &self.needed_files;
+            own.any(|it| it.prefix == Some(prefix) && it.file != path)
+                || needed.iter().any(|it| it.prefix.as_deref() == Some(prefix) && it.path != path)
+        };
+        while is_other(&prefix) {
+            prefix.push('_');
+        }
+        let new = self.context.renamed.get(&id).map_or(own, String::as_str);
+        let called = format!("{prefix}:{new}");
+        let needed = NeededImport { path, prefix: Some(prefix) };
+        if !self.needed_files.contains(&needed) {
+            let construct = format!("the import of the {} `{name}`", family.noun());
+            let why = "a file of TOSCA 1.3 knows no namespaces of other files";
+            self.report(LossKind::Supplied, at, &construct, why);
+            self.needed_files.push(needed);
+        }
+        Some(called).filter(|called| called != name)
+    }
+
     /// The name of a type in version 1.3, where it is another one there.
     pub(super) fn called_in_1_3(
         &mut self,
@@ -698,7 +735,9 @@ impl<'a> Converter<'_, 'a> {
         let mut known =
             families.iter().filter_map(|family| self.context.types.find_in(file, *family, name));
         if let Some(id) = known.next() {
-            return self.renamed(id, name);
+            let renamed = self.renamed(id, name);
+            let imported = self.imported_in_1_3(id, name, at);
+            return imported.or(renamed);
         }
         if !families.contains(&Family::Data) || profile::primitive(name).is_some() {
             return None;

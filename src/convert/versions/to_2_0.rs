@@ -4,8 +4,8 @@
 use super::conditions::commented;
 use super::notation::schema_of;
 use super::{
-    AssignedTo, Converter, Made, MadeEntries, SelfScope, SourceEntry, families, family_of,
-    inline_list, inline_map, list, map, named_key, text,
+    AssignedTo, Converter, Made, MadeEntries, NeededImport, SelfScope, SourceEntry, families,
+    family_of, inline_list, inline_map, list, map, named_key, text,
 };
 use crate::convert::loss::{Loss, LossKind};
 use crate::diagnostic::Diagnostics;
@@ -595,14 +595,12 @@ impl<'t, 'a> Converter<'t, 'a> {
                 kind: LossKind::Supplied,
             });
         }
-        for path in std::mem::take(&mut self.needed_files) {
-            self.add_import(made, path);
-        }
+        self.add_imports(made);
         if self.needed.is_empty() {
             return;
         }
         match &self.context.beside {
-            Some(url) => self.add_import(made, url.clone()),
+            Some(url) => add_import(made, text(url.clone())),
             None => self.add_types(made),
         }
     }
@@ -621,33 +619,26 @@ impl<'t, 'a> Converter<'t, 'a> {
         let Some(path) = (self.context.path_to)(file) else { return false };
         let mut imports = ImportDefinition::all(self.root);
         let is_imported = imports.any(|it| it.file == path && it.prefix.is_none())
-            || self.needed_files.contains(&path);
+            || self.needed_files.iter().any(|it| it.path == path);
         let construct = format!("the import of the {} `{}`", family.noun(), self.name);
         let why = "a type of TOSCA 2.0 is defined once, and another file defines it";
         self.report(LossKind::Supplied, key, &construct, why);
         if !is_imported {
-            self.needed_files.push(path);
+            self.needed_files.push(NeededImport { path, prefix: None });
         }
         true
     }
 
-    fn add_import(&self, made: &mut Made<'a>, url: String) {
-        match made.get_mut("imports") {
-            Some(Out::Seq { items, .. }) => {
-                *items = items.iter().cloned().chain([(None, text(url))]).collect();
-            }
-            Some(imports) => {
-                let source = if let Out::Source(node) = imports { Some(*node) } else { None };
-                let items = source.into_iter().flat_map(Node::items);
-                let items = items.map(|item| (Some(item), Out::Source(item)));
-                let items = items.chain([(None, text(url))]).collect();
-                *imports = Out::Seq { items, like: source };
-            }
-            None => {
-                let imports = Out::Seq { items: vec![(None, text(url))].into(), like: None };
-                let at = 1.min(made.entries.len());
-                made.entries.insert(at, (OutKey::New("imports".into()), imports));
-            }
+    /// Adds the imports that the document needs in the other version.
+    pub(super) fn add_imports(&mut self, made: &mut Made<'a>) {
+        for NeededImport { path, prefix } in std::mem::take(&mut self.needed_files) {
+            let Some(prefix) = prefix else {
+                add_import(made, text(path));
+                continue;
+            };
+            let entries = [("file", path), ("namespace_prefix", prefix)];
+            let entries = entries.map(|(key, value)| (OutKey::New(key.into()), text(value)));
+            add_import(made, Out::Map { entries: entries.into(), like: super::inline()[1] });
         }
     }
 
@@ -1103,6 +1094,27 @@ impl<'t, 'a> Converter<'t, 'a> {
     pub(super) fn need(&mut self, family: Family, name: &str) {
         if !self.needed.iter().any(|(of, known)| *of == family && known == name) {
             self.needed.push((family, name.to_owned()));
+        }
+    }
+}
+
+/// Adds an import behind the others.
+fn add_import<'a>(made: &mut Made<'a>, import: Out<'a>) {
+    match made.get_mut("imports") {
+        Some(Out::Seq { items, .. }) => {
+            *items = items.iter().cloned().chain([(None, import)]).collect();
+        }
+        Some(imports) => {
+            let source = if let Out::Source(node) = imports { Some(*node) } else { None };
+            let items = source.into_iter().flat_map(Node::items);
+            let items = items.map(|item| (Some(item), Out::Source(item)));
+            let items = items.chain([(None, import)]).collect();
+            *imports = Out::Seq { items, like: source };
+        }
+        None => {
+            let imports = Out::Seq { items: vec![(None, import)].into(), like: None };
+            let at = 1.min(made.entries.len());
+            made.entries.insert(at, (OutKey::New("imports".into()), imports));
         }
     }
 }

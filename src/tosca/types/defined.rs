@@ -342,6 +342,15 @@ impl<'a> Types<'a> {
         Some(format!("{prefix}:{name}")).filter(|name| is_it(name)).map(Cow::Owned)
     }
 
+    /// Whether a name in a file would mean this type if all files were of version 1.3.
+    pub(crate) fn is_so_in_1_3(&self, file: Option<FileId>, name: &str, id: TypeId) -> bool {
+        let family = self.definition(id).family;
+        self.hierarchy.scopes.as_ref().is_none_or(|scopes| {
+            let found = scopes.find_in_1_3(file, name, |name| self.hierarchy.defined(family, name));
+            found.is_some_and(|found| self.hierarchy.canonical(found) == id)
+        })
+    }
+
     /// The type that has the role of a normative type in deploying, by that one's full name.
     pub(crate) fn role(&self, family: Family, normative: &str) -> Option<TypeId> {
         self.hierarchy.role(family, normative)

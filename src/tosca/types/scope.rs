@@ -290,8 +290,29 @@ impl Scopes {
     pub(crate) fn find<T, I: Iterator<Item = (usize, T)>>(
         &self,
         from: Option<FileId>,
+        name: &str,
+        known: impl Fn(&str) -> I,
+    ) -> Option<T> {
+        self.found(from, name, known, true)
+    }
+
+    /// As [`Self::find`], as if all files were of version 1.3, where no file knows the prefixes of
+    /// others.
+    pub(crate) fn find_in_1_3<T, I: Iterator<Item = (usize, T)>>(
+        &self,
+        from: Option<FileId>,
+        name: &str,
+        known: impl Fn(&str) -> I,
+    ) -> Option<T> {
+        self.found(from, name, known, false)
+    }
+
+    fn found<T, I: Iterator<Item = (usize, T)>>(
+        &self,
+        from: Option<FileId>,
         mut name: &str,
         known: impl Fn(&str) -> I,
+        shares: bool,
     ) -> Option<T> {
         let mut scopes: SmallVec<[_; 1]> = smallvec![self.scope(from)];
         loop {
@@ -300,18 +321,23 @@ impl Scopes {
                 return Some(found);
             }
             let (prefix, rest) = name.split_once(':')?;
-            scopes = self.behind(&scopes, prefix).map(Some).collect();
+            scopes = self.behind(&scopes, prefix, shares).map(Some).collect();
             name = rest;
         }
     }
 
-    /// The scopes behind a prefix: those of the files themselves, and then those of files of TOSCA
-    /// 2.0 that they see.
-    fn behind(&self, scopes: &[Option<usize>], prefix: &str) -> impl Iterator<Item = usize> {
+    /// The scopes behind a prefix: those of the files themselves, and then, where files share theirs,
+    /// those of files of TOSCA 2.0 that they see.
+    fn behind(
+        &self,
+        scopes: &[Option<usize>],
+        prefix: &str,
+        shares: bool,
+    ) -> impl Iterator<Item = usize> {
         let scopes = || scopes.iter().flatten().filter_map(|scope| self.scopes.get(*scope));
         let own = scopes().flat_map(|scope| &scope.own);
         let own = own.filter_map(move |file| self.prefixes.get(*file)?.get(prefix).copied());
-        let shared = self.shared.get(prefix).into_iter().flatten();
+        let shared = self.shared.get(prefix).filter(|_| shares).into_iter().flatten();
         let seen = shared.filter(move |(file, _)| scopes().any(|it| it.sees.contains(*file)));
         let mut known = FxHashSet::default();
         own.chain(seen.map(|(_, scope)| *scope)).filter(move |scope| known.insert(*scope))
@@ -362,7 +388,7 @@ impl Scopes {
 
     /// Whether a name in a file may have this prefix.
     pub(crate) fn has_prefix(&self, from: Option<FileId>, prefix: &str) -> bool {
-        self.behind(&[self.scope(from)], prefix).next().is_some()
+        self.behind(&[self.scope(from)], prefix, true).next().is_some()
     }
 
     /// Reports each pair of definitions of one name that are visible in the same scope: the first
