@@ -41,6 +41,8 @@ pub(super) struct FunctionChecks<'c, 'a> {
     relationships: OnceCell<FxHashMap<&'a str, ElementId>>,
     /// The topology inputs, by name.
     inputs: OnceCell<FxHashMap<&'a str, Vec<ElementId>>>,
+    /// Whether requirements are left open.
+    has_open_relations: OnceCell<bool>,
     /// The functions that files declare.
     declared: OnceCell<DeclaredFunctions<'c>>,
 }

@@ -10,7 +10,7 @@ use crate::tosca::requirement::{AssignedCount, bounds, number_of, times};
 use crate::tosca::value::Primitive;
 use crate::tosca::{Family, Parts, PropertyDefinition, RequirementDefinition, TypeId, v2_0};
 use crate::variability::element::ElementKind;
-use crate::variability::graph::{ElementId, NodeId, RelationElement};
+use crate::variability::graph::{ElementId, NodeElement, NodeId, RelationElement};
 use cuvee_text::yaml::{Node, Scalar};
 
 /// A node that a path has reached.
@@ -263,12 +263,14 @@ impl<'c, 'a> Checker<'c, 'a> {
                 }
                 (PathStop::Node(node), Some("CAPABILITY"), [name, rest @ ..]) => {
                     let (members, capability) = self.capability_named(node, *name)?;
-                    let incoming = ReachedRelationship {
-                        target: Some(node),
-                        capability,
-                        ..ReachedRelationship::default()
-                    };
-                    if end.leads_back(rest)? { PathStop::Relationship(incoming) } else { members }
+                    match end.leads_back(rest)? {
+                        true => PathStop::Relationship(ReachedRelationship {
+                            target: Some(node),
+                            capability,
+                            ..self.incoming(node, name.text().unwrap_or_default())
+                        }),
+                        false => members,
+                    }
                 }
                 (PathStop::Relationship(it), Some("CAPABILITY"), rest) => {
                     let members = it.capability.map(|kind| self.members_of(kind));
@@ -355,6 +357,57 @@ impl<'c, 'a> Checker<'c, 'a> {
                 ReachedRelationship { source, ..common }
             }
         }))
+    }
+
+    /// What all relationships to a capability have in common, where the template decides which these
+    /// are.
+    fn incoming(&self, node: ReachedNode, capability: &str) -> ReachedRelationship {
+        let none = ReachedRelationship::default();
+        let Some(template) = node.template.map(|id| self.graph.node(id)) else { return none };
+        // A node that is found elsewhere is the target of others, too, and so is one whose capability
+        // stands for that of another node.
+        let is_own = template.template.declared.value.get("directives").is_none();
+        let name = self.graph.element(template.id).name;
+        let mappings = self.graph.template.root.get("topology_template");
+        let mapped = mappings.and_then(|it| it.get("substitution_mappings")?.get("capabilities"));
+        let mut mapped = mapped.into_iter().flat_map(Node::entries);
+        let is_mapped =
+            mapped.any(|(_, to)| to.items().next().is_some_and(|it| it.text() == Some(name)));
+        if !is_own || is_mapped || self.has_open_relations() {
+            return none;
+        }
+        let mut ends = Vec::new();
+        for &id in &template.incoming {
+            let relation = self.graph.relation(id);
+            match self.leads_to(id, template, capability) {
+                _ if !self.counts(relation.id) => {}
+                Some(false) => {}
+                Some(true) => ends.push(self.ends_of(relation, self.only_type(relation.id))),
+                None => return none,
+            }
+        }
+        ends.into_iter().reduce(ReachedRelationship::common).unwrap_or(none)
+    }
+
+    /// Whether requirements are left open, so that their targets may be any nodes.
+    fn has_open_relations(&self) -> bool {
+        *self.functions.has_open_relations.get_or_init(|| {
+            let graph = self.graph;
+            let mut relations = graph.relations.iter().filter(|it| self.counts(it.id));
+            let is_left = |node: &NodeElement<'a>| {
+                let is_assigned = |name: &str| {
+                    let mut own = node.relations.iter().map(|&id| graph.relation(id).id);
+                    own.any(|id| graph.element(id).name == name)
+                };
+                let kinds = self.alternatives(node.id).into_iter().filter_map(|(kind, _)| kind);
+                let mut kinds = kinds.map(|kind| &self.types.effective(kind).requirements);
+                kinds.any(|all| {
+                    let mut needed = all.iter().filter(|(_, it)| bounds(&it.definition).min > 0);
+                    needed.any(|(name, _)| !is_assigned(name))
+                })
+            };
+            relations.any(|relation| relation.target.is_none()) || graph.nodes.iter().any(is_left)
+        })
     }
 
     /// The ends of a relationship as the definition of its requirement has them.

@@ -284,31 +284,44 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Whether a relation leads to this capability and to no other, for all types of its source and
     /// target.
     pub(super) fn uses(&self, relation: RelationId, node: &NodeElement<'a>, name: &str) -> bool {
+        self.counts(self.graph.relation(relation).id)
+            && self.leads_to(relation, node, name) == Some(true)
+    }
+
+    /// Whether a relation leads to this capability of its target; `None` where it may lead to
+    /// another one, too.
+    pub(in crate::validate) fn leads_to(
+        &self,
+        relation: RelationId,
+        node: &NodeElement<'a>,
+        name: &str,
+    ) -> Option<bool> {
         let relation = self.graph.relation(relation);
         let requirement = self.graph.element(relation.id).name;
         let from = self.graph.node(relation.source).id;
         let kinds = self.types_of(node.id, Family::Node);
-        self.counts(relation.id)
-            && self.types_of(from, Family::Node).into_iter().all(|(source, _)| {
-                let Some(definition) = self.requirement_definition(source, requirement) else {
-                    return false;
-                };
-                let (when, relationships, node_type) = (Vec::new(), Vec::new(), None);
-                let case = AssignmentCase {
-                    relation,
-                    definition,
-                    node: from,
-                    source,
-                    when,
-                    relationships,
-                    names_relationship: false,
-                    node_type,
-                };
-                kinds.iter().all(|(kind, _)| {
-                    let found = self.fitting(&case, *kind).unwrap_or_default();
-                    matches!(&*found, [(only, _)] if *only == name)
-                })
-            })
+        let mut leads = Vec::new();
+        for (source, _) in self.types_of(from, Family::Node) {
+            let definition = self.requirement_definition(source, requirement)?;
+            let (when, relationships, node_type) = (Vec::new(), Vec::new(), None);
+            let case = AssignmentCase {
+                relation,
+                definition,
+                node: from,
+                source,
+                when,
+                relationships,
+                names_relationship: false,
+                node_type,
+            };
+            for (kind, _) in &kinds {
+                let found = self.fitting(&case, *kind).unwrap_or_default();
+                let fits = found.iter().any(|(fitting, _)| *fitting == name);
+                leads.push((found.len() == 1 || !fits).then_some(fits)?);
+            }
+        }
+        let is_some = leads.contains(&true);
+        (!is_some || !leads.contains(&false)).then_some(is_some)
     }
 
     /// Reports each of these relations that exceeds the bound `max`.
