@@ -246,7 +246,7 @@ pub(crate) fn validate_library(
 }
 
 /// Validates a template and those that its archive lists as substituting nodes. In one variant, these
-/// are not looked at: its inputs are not theirs.
+/// are not looked at, and that is told: its inputs are not theirs.
 pub(crate) fn validate_package(
     loaded: &Loaded,
     choice: &Choice,
@@ -254,14 +254,31 @@ pub(crate) fn validate_package(
     progress: &mut dyn Progress,
 ) -> StageDiagnostics {
     let mut diagnostics = validate(loaded, choice, until, progress);
-    let others = (!choice.is_of_one_variant()).then(|| loaded.others());
-    for other in others.into_iter().flatten() {
+    if choice.is_of_one_variant() {
+        let is_some = loaded.package().others().next().is_some();
+        if let Some(found) = diagnostics.variants.as_mut().filter(|_| is_some) {
+            found.push(others_unjudged(loaded));
+        }
+        return diagnostics;
+    }
+    for other in loaded.others() {
         diagnostics = diagnostics.and(match other {
             Ok(other) => validate(&other, choice, until, progress),
             Err(errors) => StageDiagnostics { text: Some(errors.0), variants: Some(Vec::new()) },
         });
     }
     diagnostics
+}
+
+/// The note that one variant of a template is judged alone.
+fn others_unjudged(loaded: &Loaded) -> Diagnostic {
+    let template = loaded.package().template.file_name().unwrap_or_default();
+    let message = format!(
+        "the templates under `Other-Definitions` are not judged: presets and inputs are those of `{}`",
+        template.to_string_lossy()
+    );
+    let help = "leave presets and inputs out, or validate each of these templates by itself";
+    Diagnostic::note(Code::Undecidable, message).help(help)
 }
 
 /// Sorts diagnostics by file and place, and removes duplicates.

@@ -339,13 +339,20 @@ fn archives_are_validated_with_the_templates_that_substitute_nodes() {
         "CSAR-Version: 2.0\nOther-Definitions: other/stall.yaml other/kiosk.yaml\n",
     );
     let template = "tosca_definitions_version: tosca_2_0\nservice_template: {node_templates: {}}\n";
-    write("shop.yaml", template);
+    let inputs =
+        "service_template: {variability: {inputs: {big: {type: boolean, default: true}}}, ";
+    write("shop.yaml", &template.replace("service_template: {", inputs));
     write("other/stall.yaml", &format!("{template}colour: red\n"));
     write("other/kiosk.yaml", "shop: [\n");
     let found = cuvee(".").current_dir(directory.path()).assert().code(1);
     let found = String::from_utf8(found.get_output().stderr.clone()).unwrap();
     assert!(found.contains("`colour` is not a keyname of a TOSCA file"), "{found}");
     assert!(found.contains("error[syntax]"), "{found}");
+    // The inputs of one variant are not those of the other templates.
+    let found = cuvee(". -i big=false").current_dir(directory.path()).assert().success();
+    let found = String::from_utf8(found.get_output().stderr.clone()).unwrap();
+    let note = "note[undecidable]: the templates under `Other-Definitions` are not judged: presets and inputs are those of `shop.yaml`";
+    assert!(found.contains(note), "{found}");
 }
 
 /// An archive with a mistake that resolving ignores.
