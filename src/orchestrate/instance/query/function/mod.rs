@@ -641,6 +641,13 @@ impl<'m> ModelFunctions<'m, '_> {
             return wrong(wants.entity.at, "4.4", "a name is missing");
         };
         let name = first.text().unwrap_or_default();
+        if let Some(relation @ ModelEntity::Relation(..)) = place.map(|place| place.entity) {
+            let (kept, relation) = (wants.kind(), relation.identifier());
+            let message = format!("instances keep no {kept} of relationships: `{relation}`");
+            let error = Diagnostic::error(Code::UnknownProperty, message).at(first.span());
+            let help = "what the template says of them, `cuvee resolve --evaluate` tells";
+            return error.section(wants.function.section()).help(help);
+        }
         let (mut all, mut own) = (Vec::new(), Vec::new());
         if let Some(place) = place {
             self.walk.step(place, Some(wants.kind()), &mut all);
