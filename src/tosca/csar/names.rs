@@ -151,6 +151,12 @@ impl RenamedPaths<'_> {
         match profile(self.package, read, name) {
             None => NewName::Same,
             Some(_) if self.package.is_packed() => NewName::None,
+            // Where the caller names its directory, it is known outside, too.
+            Some(path)
+                if self.package.profile_paths.iter().any(|at| path.starts_with(normalize(at))) =>
+            {
+                NewName::Same
+            }
             Some(path) => {
                 let real = self.real(self.package.directory(), &path);
                 relative(&self.from, &real).map_or(NewName::None, NewName::Other)

@@ -34,6 +34,8 @@ pub(crate) struct Package {
     pub template: PathBuf,
     /// The archive or directory in which the template was found. `None` where a file was named.
     pub(super) root: Option<Box<Root>>,
+    /// The directories of profiles that the caller names.
+    pub profile_paths: Vec<PathBuf>,
 }
 
 /// An archive or a directory, with what is known of its contents.
@@ -60,7 +62,8 @@ impl Root {
 impl Package {
     /// The package of a single template, without the files beside it.
     pub(crate) fn of_file(files: &Arc<dyn FileSystem + Send>, template: &Path) -> Self {
-        Self { files: Arc::clone(files), template: template.to_owned(), root: None }
+        let (files, template) = (Arc::clone(files), template.to_owned());
+        Self { files, template, root: None, profile_paths: Vec::new() }
     }
 
     /// Finds the template of a path: a file, an archive or a directory.
@@ -110,7 +113,12 @@ impl Package {
                 }
             }
         };
-        Ok(Self { files, template, root: Some(Box::new(root)) })
+        Ok(Self { files, template, root: Some(Box::new(root)), profile_paths: Vec::new() })
+    }
+
+    /// The package where the caller names directories of profiles.
+    pub(crate) fn beside_profiles(self, directories: &[PathBuf]) -> Self {
+        Self { profile_paths: directories.to_vec(), ..self }
     }
 
     /// Whether a directory holds files of types but no template, so that it is a library.

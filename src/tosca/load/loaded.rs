@@ -113,7 +113,7 @@ impl Loaded {
         match OpenedPackage::read(location, &outside, &files, extent) {
             Ok(OpenedPackage { package, template, base, library, warnings }) => Ok(Self {
                 files,
-                package,
+                package: package.beside_profiles(mapping.profile_paths()),
                 outside,
                 mapping,
                 profiles: Arc::default(),
