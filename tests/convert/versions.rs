@@ -198,10 +198,16 @@ fn is_same_name(from: &str, to: &str) -> bool {
         let full = full_names().get(from).is_some_and(|full| full.contains(to));
         from == to || full || from.strip_suffix(to).is_some_and(|prefix| prefix.ends_with(':'))
     };
-    let split = |name: &'_ str| name.split_once('~').map(|(a, b)| (a.to_owned(), b.to_owned()));
-    match (split(from), split(to)) {
-        (Some((from, rule)), Some((to, other))) => is(&from, &to) && rule == other,
-        _ => is(from, to) || (from, to) == ("selectable", "select"),
+    let parts = |name: &str| {
+        let name = name.replace("::", "~").replace("->", "~").replace(['#', '@'], "~");
+        name.split('~').map(str::to_owned).collect::<Vec<_>>()
+    };
+    match from.contains('~') {
+        true => {
+            let (from, to) = (parts(from), parts(to));
+            from.len() == to.len() && from.iter().zip(&to).all(|(from, to)| is(from, to))
+        }
+        false => is(from, to) || (from, to) == ("selectable", "select"),
     }
 }
 
@@ -213,6 +219,7 @@ fn is_default(key: &str, value: &Value) -> bool {
         "relationship" => text == "tosca.relationships.Root",
         "entry_schema" => text == "string",
         "optional" => text == "false",
+        "required" => text == "true",
         "node_templates" => *value == Value::Map([].into()),
         "operation_host" => text == "SOURCE",
         "type" | "target" => true,
