@@ -469,6 +469,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                 }
                 if matches!(entity.kind, EntityKind::Property | EntityKind::Parameter) {
                     made.excuse_lost_value();
+                    self.supply_required(made);
                 }
             }
             EntityKind::DataType => {
@@ -476,6 +477,19 @@ impl<'t, 'a> Converter<'t, 'a> {
                 self.supply_entry_schema(made, parent);
             }
             _ => {}
+        }
+    }
+
+    /// Requires what has a default where it refines what is not required: it has always a value.
+    fn supply_required(&mut self, made: &mut Made<'a>) {
+        let mut keys = made.node.entries().map(|(key, _)| key);
+        let default = keys.find(|key| key.text() == Some("default"));
+        let is_refined =
+            default.is_some_and(|key| self.context.refusals.optional.contains(&key.span()));
+        if is_refined && made.has("default") && !made.has("required") {
+            let why = "in TOSCA 2.0 only what is required has a default";
+            self.report(LossKind::Supplied, made.node, "`required`", why);
+            made.supply("required", Out::Value(true.into()));
         }
     }
 

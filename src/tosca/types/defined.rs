@@ -51,6 +51,8 @@ fn unread<T>(count: usize) -> Vec<OnceLock<T>> {
 pub(crate) struct Refusals {
     /// Why, by the places of what it does not allow.
     pub why: FxHashMap<Span, String>,
+    /// The keys of defaults of what types refine without requiring it.
+    pub optional: FxHashSet<Span>,
     /// The interface types without a parent to which other types add operations.
     pub extended: FxHashSet<TypeId>,
 }
@@ -120,6 +122,7 @@ impl<'a> Types<'a> {
         let mut refusals = Refusals::default();
         for found in self.at_once(&all, |ids| self.refused(ids)) {
             refusals.why.extend(found.why);
+            refusals.optional.extend(found.optional);
             refusals.extended.extend(found.extended);
         }
         refusals
@@ -135,8 +138,11 @@ impl<'a> Types<'a> {
         }
         let known: FxHashSet<_> = known.iter().map(|it| (it.code, it.span)).collect();
         found.retain(|it| !known.contains(&(it.code, it.span)));
+        let (optional, found): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(v2_0::is_default_of_optional);
         Refusals {
             why: found.into_iter().filter_map(|it| Some((it.span?, it.message))).collect(),
+            optional: optional.into_iter().filter_map(|it| it.span).collect(),
             extended: ids.iter().flat_map(|id| strict.extended_by(*id)).collect(),
         }
     }

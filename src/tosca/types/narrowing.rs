@@ -141,11 +141,15 @@ impl<'t, 'a> Refining<'t, 'a> {
         own: &PropertyDefinition<'a>,
         before: &PropertyDefinition<'a>,
     ) {
-        let is_inherited = own.required.is_none() && !before.is_required();
-        let is_2_0 = v2_0::is_of(own.named.key.document());
+        let document = own.named.key.document();
+        let is_2_0 = self.types.is_strict_in(document);
+        // `required: false` beside a default is not converted to TOSCA 2.0.
+        let is_dropped = !v2_0::is_of(document) && !own.is_required();
+        let is_inherited = own.required.is_none() || is_dropped;
         let mut keys = own.named.value.entries().map(|(key, _)| key);
         let default = keys.find(|key| key.text() == Some("default"));
-        if let Some(key) = default.filter(|_| is_inherited && is_2_0) {
+        let is_wrong = is_inherited && is_2_0 && !before.is_required();
+        if let Some(key) = default.filter(|_| is_wrong) {
             self.diagnostics.push(v2_0::default_of_optional(noun, key));
         }
     }

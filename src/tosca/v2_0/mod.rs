@@ -12,7 +12,7 @@ mod told;
 
 pub(crate) use told::{cite, tell};
 
-use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0};
+use crate::diagnostic::{Code, Diagnostic, Rule, Severity, TOSCA_2_0};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, OutNode, Scalar, parse};
@@ -37,6 +37,11 @@ pub(crate) fn default_of_optional(noun: &str, key: Node<'_>) -> Diagnostic {
     let warning = Diagnostic::warning(Code::InvalidDefinition, message).at(key.span());
     let help = "leave out one of `default` and `required: false`";
     warning.rule(Rule::new(&TOSCA_2_0, section)).help(help)
+}
+
+/// Whether this is that warning.
+pub(crate) fn is_default_of_optional(found: &Diagnostic) -> bool {
+    found.code == Code::InvalidDefinition && found.severity == Severity::Warning
 }
 
 /// Whether a document that is written says that it is one of TOSCA 2.0.
