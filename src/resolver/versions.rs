@@ -37,7 +37,7 @@ type PlacedDocuments<'l> = Vec<(&'l Document, PathBuf)>;
 
 /// A file that the variability of a template names: its root, what it says, and the path of its
 /// result.
-type NamedFile<'l> = (Node<'l>, NamedPart, PathBuf);
+type VariabilityFile<'l> = (Node<'l>, NamedPart, PathBuf);
 
 /// Files by their paths.
 type FilesByPath = Vec<(PathBuf, Vec<u8>)>;
@@ -53,7 +53,7 @@ struct VersionedTemplate<'l> {
     template: &'l Document,
     documents: PlacedDocuments<'l>,
     /// The files that its variability names, with the paths of their results.
-    named: Vec<NamedFile<'l>>,
+    named: Vec<VariabilityFile<'l>>,
     types: Types<'l>,
     links: Links,
 }
@@ -133,7 +133,11 @@ impl Resolver {
 
 impl Resolver {
     /// The files with rules and conditions that the template names, below its directory.
-    fn named<'l>(&self, loaded: &'l Loaded, documents: &PlacedDocuments<'l>) -> Vec<NamedFile<'l>> {
+    fn named<'l>(
+        &self,
+        loaded: &'l Loaded,
+        documents: &PlacedDocuments<'l>,
+    ) -> Vec<VariabilityFile<'l>> {
         let Ok(interpreted) = Interpreted::of(loaded, &self.choice) else { return Vec::new() };
         let base = normalize(loaded.base());
         let template = documents.first().and_then(|(_, path)| path.parent());
@@ -432,7 +436,7 @@ fn leading_to(links: &Links, files: &FxHashSet<FileId>) -> FxHashSet<Span> {
 
 /// The files of one document that are not converted with it: those that its imports and its
 /// variability name.
-fn left_behind(links: &Links, named: &[NamedFile<'_>]) -> Vec<Loss> {
+fn left_behind(links: &Links, named: &[VariabilityFile<'_>]) -> Vec<Loss> {
     let loss = |path: &str, span: Span, construct: &str, how: &str| Loss {
         path: path.to_owned(),
         span: Some(span),
