@@ -347,15 +347,22 @@ impl<'l> VersionFiles<'l> {
             let context = context((types, &renamed, &refusals), beside, paths, imports);
             written.add(path, converted(document, self.to, &context));
         }
-        let is_written =
-            |document: &Document| v2_0::is_of(document) == (self.to == TargetVersion::Two);
-        if self.is_single || is_written(of.template) {
+        self.convert_named(of, (types, &renamed, &refusals), written);
+    }
+
+    /// Converts the files that the variability of a template names.
+    fn convert_named(
+        &self,
+        of: &VersionedTemplate<'l>,
+        types: (&Types<'l>, &FxHashMap<TypeId, String>, &Refusals),
+        written: &mut WrittenVersions,
+    ) {
+        let is_written = v2_0::is_of(of.template) == (self.to == TargetVersion::Two);
+        if self.is_single || is_written {
             return;
         }
         let none = FxHashSet::default();
-        let paths = (&|_: &str| None) as _;
-        let context =
-            context((types, &renamed, &refusals), None, (paths, &|_| None), [&none, &none]);
+        let context = context(types, None, (&|_| None, &|_| None), [&none, &none]);
         for (root, part, path) in &of.named {
             if written.done.insert(root.document().file()) {
                 let part = (*root, *part);
