@@ -1,15 +1,18 @@
 //! Collects the facts about types that a run needs: derivation, attributes and artifacts.
 
 use crate::tosca::types::{Part, Parts};
-use crate::tosca::{EffectiveType, Family, PropertyDefinition, Types};
+use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// For each node type and artifact type of a target, the names of the types that it derives from.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
+    /// The names that types have in the template, by their own ones, which mean nothing there.
+    called: FxHashMap<String, String>,
     above: FxHashMap<String, Vec<String>>,
     /// The attributes that node types and their capabilities declare.
     attributes: FxHashMap<String, Vec<AttributeOfKind>>,
@@ -41,8 +44,11 @@ impl Kinds {
             if !matches!(definition.family, Family::Node | Family::Artifact) {
                 continue;
             }
-            let name = definition.name.to_owned();
-            let chain = types.chain(id).map(|id| types.definition(id).name.to_owned());
+            let name = types.told_name(id).into_owned();
+            let own = own_name(types, id).map(str::to_owned);
+            own.into_iter().for_each(|own| _ = kinds.called.entry(own).or_insert(name.clone()));
+            let names = |id| [Some(types.told_name(id)), own_name(types, id).map(Cow::Borrowed)];
+            let chain = types.chain(id).flat_map(names).flatten().map(Cow::into_owned);
             kinds.above.insert(name.clone(), chain.collect());
             if definition.family == Family::Node {
                 let effective = types.effective(id);
@@ -70,10 +76,15 @@ impl Kinds {
         kinds
     }
 
+    /// The name that the template has for a type.
+    fn called<'k>(&'k self, kind: &'k str) -> &'k str {
+        self.called.get(kind).map_or(kind, |name| name)
+    }
+
     /// Whether a type is another one or derives from it.
     pub(super) fn derives(&self, name: &str, other: &str) -> bool {
-        name == other
-            || self.above.get(name).is_some_and(|above| above.iter().any(|it| it == other))
+        let above = || self.above.get(self.called(name));
+        name == other || above().is_some_and(|above| above.iter().any(|it| it == other))
     }
 
     /// The type of an attribute that nodes of this type, or one of their capabilities, have, or of
@@ -84,7 +95,7 @@ impl Kinds {
         (capability, name): (Option<&str>, &str),
         path: &[Value],
     ) -> Option<&str> {
-        let mut all = self.attributes.get(kind)?.iter();
+        let mut all = self.attributes.get(self.called(kind))?.iter();
         let found = all.find(|it| it.name == name && it.capability.as_deref() == capability)?;
         Some(match path {
             [] => &found.kind,
@@ -95,20 +106,26 @@ impl Kinds {
 
     /// The attributes of nodes of this type whose value is this output of an operation.
     pub(super) fn taking(&self, kind: &str, operation: &str, output: &str) -> Vec<&str> {
-        let taken = self.taken.get(kind).map_or(&[][..], Vec::as_slice).iter();
+        let taken = self.taken.get(self.called(kind)).map_or(&[][..], Vec::as_slice).iter();
         let taken = taken.filter(|[of, name, _]| *of == operation && *name == output);
         taken.map(|[.., attribute]| &**attribute).collect()
     }
 
     /// The artifacts that nodes of this type have, each with its file.
     pub(super) fn artifacts(&self, kind: &str) -> &[(String, String)] {
-        self.artifacts.get(kind).map_or(&[], Vec::as_slice)
+        self.artifacts.get(self.called(kind)).map_or(&[], Vec::as_slice)
     }
 
     /// The operations with an implementation that nodes of this type have.
     pub(super) fn operations(&self, kind: &str) -> &[String] {
-        self.producers.get(kind).map_or(&[], Vec::as_slice)
+        self.producers.get(self.called(kind)).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The own name of a type, where that means nothing in the template.
+fn own_name<'a>(types: &Types<'a>, id: TypeId) -> Option<&'a str> {
+    let definition = types.definition(id);
+    types.find(definition.family, definition.name).is_none().then_some(definition.name)
 }
 
 /// The attributes of nodes of a type and of their capabilities.

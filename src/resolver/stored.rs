@@ -701,12 +701,14 @@ pub fn with_derivation<T>(
     let log = EventLog::open(store, name)?;
     let types = TargetTypes::read(&model.target.digest, &|digest| log.blob(digest))?;
     types.with_types(|types| {
-        let find = |name: &str| Family::ALL.into_iter().find_map(|family| types.find(family, name));
+        let derives = |family, one: &str, other: &str| {
+            let both = types.find_told(family, one).zip(types.find_told(family, other));
+            both.is_some_and(|(one, other)| {
+                types.derives(TypeRef::Defined(one), TypeRef::Defined(other))
+            })
+        };
         Ok::<_, Diagnostic>(ask(&|one, other| {
-            one == other
-                || find(one).zip(find(other)).is_some_and(|(one, other)| {
-                    types.derives(TypeRef::Defined(one), TypeRef::Defined(other))
-                })
+            one == other || Family::ALL.into_iter().any(|family| derives(family, one, other))
         }))
     })
 }

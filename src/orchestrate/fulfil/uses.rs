@@ -99,7 +99,7 @@ pub(crate) fn capability_bound(
 
 /// The narrowest of the named types that is known here.
 pub(super) fn known_type(types: &Types<'_>, names: &[String]) -> Option<TypeId> {
-    names.iter().find_map(|name| types.find(Family::Node, name))
+    names.iter().find_map(|name| types.find_told(Family::Node, name))
 }
 
 /// The type that an assignment names in place of a node.

@@ -90,7 +90,7 @@ impl<'w, 't> FulfilmentWriter<'w, 't> {
         for (stored, name) in &self.brought {
             let node = &self.inventory.nodes[*stored];
             let kind = known_type(self.types, &node.types);
-            let type_name = kind.map(|kind| self.types.definition(kind).name.to_owned());
+            let type_name = kind.map(|kind| self.types.told_name(kind).into_owned());
             let type_name = type_name.or_else(|| node.types.first().cloned()).unwrap_or_default();
             let typed = vec![(OutKey::New("type".into()), Out::String(type_name.into()))];
             let template = self.taken(&like(&none, typed), node, kind);

@@ -407,10 +407,11 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         }
     }
 
-    /// The full name of a type; if the type is unknown, the name as it is written.
+    /// The full name of a type, as the template would write it; if the type is unknown, the name as
+    /// it is written.
     fn type_name(&self, written: Option<&str>, id: Option<TypeId>) -> Arc<str> {
-        let full = id.map(|id| self.variant.types.definition(id).name);
-        full.or(written).unwrap_or_default().into()
+        let full = id.map(|id| self.variant.types.told_name(id));
+        full.as_deref().or(written).unwrap_or_default().into()
     }
 
     fn warn_abstract(&mut self, node: &TopologyNode) {
@@ -639,7 +640,12 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             }
             let defined = effective.and_then(|it| it.requirements.get(&*relation.name));
             let definition = defined.map(|it| &it.definition);
-            let of_type = || definition?.capability?.text().map(Arc::from);
+            let of_type = || {
+                let asked = definition?.capability?;
+                let file = Some(asked.span().file);
+                let id = self.variant.types.find_in(file, Family::Capability, asked.text()?);
+                Some(self.type_name(asked.text(), id))
+            };
             let capability = relation.capability.as_ref().map(|it| Arc::from(&*it.value));
             let template = relation.relationship.map(|id| self.topology.relationship(id));
             all.entry(Arc::from(&*relation.name)).or_default().push(RelationInstance {

@@ -191,8 +191,9 @@ fn check_type(rules: &ReportRules<'_, '_, '_>, name: &str) -> Result<(), Diagnos
         return Ok(());
     }
     let message = format!("there is no node type `{name}`");
+    let known: Vec<_> = types.node_types().collect();
     Err(Diagnostic::error(Code::UnknownType, message)
-        .help_opt(did_you_mean(name, types.node_types())))
+        .help_opt(did_you_mean(name, known.iter().map(|name| &**name))))
 }
 
 /// The event that sets the value at a path; `None` if the place already has that value.

@@ -19,6 +19,7 @@ use crate::tosca::value::check_assignment;
 use crate::tosca::{Family, NodeState, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -114,7 +115,7 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
 
     /// The effective type of a node.
     pub(super) fn of(&self, node: &NodeInstance) -> Option<&EffectiveType<'a>> {
-        self.types.find(Family::Node, &node.type_name).map(|id| self.types.effective(id))
+        self.types.find_told(Family::Node, &node.type_name).map(|id| self.types.effective(id))
     }
 
     /// Whether there is a node type of this name.
@@ -123,9 +124,9 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
     }
 
     /// The names of all node types.
-    pub(super) fn node_types(&self) -> impl Iterator<Item = &str> {
-        let definitions = self.types.ids().map(|id| self.types.definition(id));
-        definitions.filter(|it| it.family == Family::Node).map(|it| it.name)
+    pub(super) fn node_types(&self) -> impl Iterator<Item = Cow<'a, str>> {
+        let all = self.types.ids().filter(|id| self.types.definition(*id).family == Family::Node);
+        all.map(|id| self.types.told_name(id))
     }
 }
 

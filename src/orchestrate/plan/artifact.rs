@@ -53,7 +53,7 @@ impl<'v, 'a> FoundArtifact<'v, 'a> {
     }
 }
 
-/// The full name of a type.
+/// The name of a type that is no shorthand, as the template would write it.
 pub(super) fn full_name(types: &Types<'_>, id: Option<TypeId>) -> Option<String> {
-    Some(types.definition(id?).name.to_owned())
+    Some(types.told_name(id?).into_owned())
 }

@@ -67,8 +67,13 @@ pub(super) enum Delegation {
     Provided,
 }
 
-/// The name of a type as it is written, and its full name if it is defined.
-pub(super) type WrittenType<'n> = (&'n str, Option<&'n str>);
+/// The type of an element: its name as it is written, and where it is defined.
+#[derive(Clone, Copy)]
+pub(super) struct WrittenType<'n, 'a> {
+    pub(super) said: &'n str,
+    pub(super) types: &'n Types<'a>,
+    pub(super) id: Option<TypeId>,
+}
 
 /// The definition of an operation in a type.
 struct TypeOperation<'a> {
@@ -624,17 +629,23 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         self.relationship_type(relation).map(TypeBehavior::names).unwrap_or_default()
     }
 
-    /// The name of the type of a node.
-    pub(super) fn type_name(&self, node: NodeIndex) -> Option<WrittenType<'_>> {
-        let written = self.topology.node(node).described.type_name.as_ref()?;
-        Some((&written.value, self.node_type(node).map(TypeBehavior::name)))
+    /// The type of a node, if it has one.
+    pub(super) fn written_type(&self, node: NodeIndex) -> Option<WrittenType<'_, 'a>> {
+        let said = &*self.topology.node(node).described.type_name.as_ref()?.value;
+        let id = self.node_type(node).map(|it| it.id);
+        Some(WrittenType { said, types: self.types_of[node.index()], id })
     }
 
-    /// The name of the type of a relation.
-    pub(super) fn relationship_name(&self, relation: RelationIndex) -> Option<WrittenType<'_>> {
-        let full = self.relationship_type(relation).map(TypeBehavior::name);
+    /// The type of a relation, if it has one.
+    pub(super) fn written_relationship(
+        &self,
+        relation: RelationIndex,
+    ) -> Option<WrittenType<'_, 'a>> {
+        let types = self.types_at(relation);
+        let id = self.relationship_type(relation).map(|it| it.id);
         let written = self.topology.relation(relation).relationship_type.as_ref();
-        Some((written.map(|name| &*name.value).or(full)?, full))
+        let defined = || id.map(|id| types.definition(id).name);
+        Some(WrittenType { said: written.map(|name| &*name.value).or_else(defined)?, types, id })
     }
 
     /// What the type of a node defines.
@@ -666,8 +677,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                 (types.find_in(Some(file), Family::Artifact, name), name)
             }
         };
-        let full = id.map_or(written, |id| types.definition(id).name);
-        Some((full.to_owned(), id.is_some_and(|id| is_deployment(types, id))))
+        let full = full_name(types, id).unwrap_or_else(|| written.to_owned());
+        Some((full, id.is_some_and(|id| is_deployment(types, id))))
     }
 
     /// The interfaces and names of the operations of a node that are none of the life cycle.
@@ -1093,10 +1104,6 @@ impl<'t, 'a> TypeBehavior<'t, 'a> {
     /// What the type defines.
     fn effective(&self) -> &'t EffectiveType<'a> {
         self.types.effective(self.id)
-    }
-
-    fn name(&self) -> &'a str {
-        self.types.definition(self.id).name
     }
 
     /// The names of the type and its ancestors, the nearest first.

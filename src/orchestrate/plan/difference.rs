@@ -86,8 +86,7 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
     }
 
     fn node_type(&self, old: NodeIndex, new: NodeIndex, found: &mut Vec<NodeDifference>) -> bool {
-        let names = (self.from.type_name(old), self.to.type_name(new));
-        let differ = other_type(names);
+        let differ = other_type(self.from.written_type(old), self.to.written_type(new));
         let is_other = differ.is_some();
         found.extend(differ.map(|[from, to]| {
             let node = self.to.topology.node(new);
@@ -270,8 +269,9 @@ impl<'c, 'a, 'b> VariantComparison<'c, 'a, 'b> {
         let relation = self.to.topology.relation(new);
         let source = relation.source;
         let mut found: Vec<RelationDifference> = Vec::new();
-        let names = (self.from.relationship_name(old), self.to.relationship_name(new));
-        found.extend(other_type(names).map(|[from, to]| {
+        let was = self.from.written_relationship(old);
+        let differ = other_type(was, self.to.written_relationship(new));
+        found.extend(differ.map(|[from, to]| {
             let (path, span) = ("type".to_owned(), Some(relation.span));
             (source, ChangeReason { path, from, to, span, ..Default::default() })
         }));
@@ -469,18 +469,29 @@ fn outputs(call: &PlanCall) -> Value {
     Value::Map(call.outputs.iter().map(output).collect())
 }
 
-/// The names of two types, if they differ. Each has the name as it is written, and the full name if
-/// the type is defined.
+/// The names of two types, if these are not the same.
 pub(super) fn other_type(
-    (was, is): (Option<WrittenType<'_>>, Option<WrittenType<'_>>),
+    was: Option<WrittenType<'_, '_>>,
+    is: Option<WrittenType<'_, '_>>,
 ) -> Option<[Option<Value>; 2]> {
-    let full =
-        |name: Option<WrittenType<'_>>| name.map(|(said, full)| full.unwrap_or(said).to_owned());
-    let said = |name: Option<WrittenType<'_>>| name.map(|(said, _)| said.to_owned());
-    if full(was) == full(is) {
+    let full = |one: WrittenType<'_, '_>| match one.id {
+        Some(id) => one.types.told_name(id).into_owned(),
+        None => one.said.to_owned(),
+    };
+    let said = |one: WrittenType<'_, '_>| one.said.to_owned();
+    let are_same = match (was, is) {
+        (Some(WrittenType { types, id: Some(id), .. }), Some(is)) if is.id.is_some() => {
+            is.id.is_some_and(|other| types.is_same(id, (is.types, other)))
+        }
+        _ => was.map(full) == is.map(full),
+    };
+    if are_same {
         return None;
     }
-    let names = if said(was) == said(is) { [full(was), full(is)] } else { [said(was), said(is)] };
+    let names = match was.map(said) == is.map(said) {
+        true => [was.map(full), is.map(full)],
+        false => [was.map(said), is.map(said)],
+    };
     Some(names.map(|name| name.map(|name| Value::from(&*name))))
 }
 

@@ -5,10 +5,13 @@ use super::assigned::EffectiveValues;
 use super::difference::{edited, other_type};
 use super::model::{ChangeClass, ChangeReason, ElementChange};
 use super::update::PlannedVariant;
-use super::{Adaptation, behavior::Behaviors};
+use super::{
+    Adaptation,
+    behavior::{Behaviors, WrittenType},
+};
 use crate::topology::diff::{Change, Edit, diff, step};
 use crate::topology::sensitive::{SecretOwner, Sensitivity};
-use crate::topology::{Described, GroupIndex, Topology, TopologyParameter, type_named};
+use crate::topology::{Described, GroupIndex, Spanned, Topology, TopologyParameter, type_named};
 use crate::tosca::Family;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -144,13 +147,11 @@ impl OtherChanges<'_, '_, '_, '_> {
         let (old, new) = (self.from.types(), self.to.types());
         let old_id = was.type_name.as_ref().and_then(|name| type_named(old, family, name));
         let new_id = is.type_name.as_ref().and_then(|name| type_named(new, family, name));
-        let said = |of: &Described| of.type_name.as_ref().map(|name| name.value.clone());
-        let (was_type, is_type) = (said(was), said(is));
-        let names = (
-            was_type.as_deref().map(|said| (said, old_id.map(|id| old.definition(id).name))),
-            is_type.as_deref().map(|said| (said, new_id.map(|id| new.definition(id).name))),
-        );
-        let mut reasons: Vec<_> = other_type(names)
+        let written = |of: &Option<Spanned<String>>| of.as_ref().map(|name| name.value.clone());
+        let (was_type, is_type) = (written(&was.type_name), written(&is.type_name));
+        let old_type = was_type.as_ref().map(|said| WrittenType { said, types: old, id: old_id });
+        let new_type = is_type.as_ref().map(|said| WrittenType { said, types: new, id: new_id });
+        let mut reasons: Vec<_> = other_type(old_type, new_type)
             .map(|[from, to]| ChangeReason {
                 path: "type".to_owned(),
                 from,

@@ -182,13 +182,7 @@ impl Refusal {
 /// Whether a type is another one or derives from it. Types that two files define alike are the
 /// same.
 pub(crate) fn is_a(types: &Types<'_>, kind: TypeId, ancestor: TypeId) -> bool {
-    types.chain(kind).any(|kind| kind == ancestor || is_alike(types, kind, ancestor))
-}
-
-/// Whether two types have the same name and definition.
-fn is_alike(types: &Types<'_>, one: TypeId, other: TypeId) -> bool {
-    let (one, other) = (types.definition(one), types.definition(other));
-    one.name == other.name && one.value.to_value() == other.value.to_value()
+    types.chain(kind).any(|kind| kind == ancestor || types.is_alike(kind, (types, ancestor)))
 }
 
 /// Judges whether a template is for nodes of this type.

@@ -294,9 +294,19 @@ impl<'t> PlaceMaker<'_, 't, '_> {
                 self.of_type(id);
             }
         }
-        let all = self.types.iter().map(|(id, made)| (types.definition(*id).name, &made.secrets));
-        let told = all.filter(|(_, secrets)| **secrets != ElementSecrets::default());
-        told.map(|(name, secrets)| (Arc::from(name), secrets.clone())).collect()
+        let mut all: Vec<_> = self.types.iter().collect();
+        all.sort_unstable_by_key(|(id, _)| **id);
+        let told = all.into_iter().filter(|(_, made)| made.secrets != ElementSecrets::default());
+        let mut found = BTreeMap::<Arc<str>, ElementSecrets>::new();
+        for (id, made) in told {
+            found.insert(Arc::from(&*types.told_name(*id)), made.secrets.clone());
+            let definition = types.definition(*id);
+            // Nodes of earlier versions have the name without its namespace.
+            if types.find(definition.family, definition.name).is_none() {
+                found.entry(Arc::from(definition.name)).or_default().add(&made.secrets);
+            }
+        }
+        found
     }
 }
 
@@ -305,6 +315,19 @@ impl ElementSecrets {
         match capability {
             None => self.values.get(name),
             Some(capability) => self.capabilities.get(capability)?.get(name),
+        }
+    }
+
+    /// Adds the secrets of another type to those of one with the same name.
+    fn add(&mut self, other: &Self) {
+        let into = |all: &mut NamedSecrecies, more: &NamedSecrecies| {
+            for (name, secrecy) in more {
+                all.entry(Arc::clone(name)).or_insert_with(|| secrecy.clone());
+            }
+        };
+        into(&mut self.values, &other.values);
+        for (capability, values) in &other.capabilities {
+            into(self.capabilities.entry(Arc::clone(capability)).or_default(), values);
         }
     }
 

@@ -348,6 +348,38 @@ impl<'a> Types<'a> {
         Some(format!("{prefix}:{name}")).filter(|name| is_it(name)).map(Cow::Owned)
     }
 
+    /// The name of a type outside of all files: that by which the template refers to it, or its own
+    /// where the template does not see it.
+    pub(crate) fn told_name(&self, id: TypeId) -> Cow<'a, str> {
+        self.called(None, id)
+    }
+
+    /// The type that a [`Types::told_name`] means. The own name of a type is enough where no other
+    /// type has it, and the template means nothing else by it.
+    pub(crate) fn find_told(&self, family: Family, name: &str) -> Option<TypeId> {
+        let only = || {
+            let mut all = self.hierarchy.defined(family, name).map(|(_, id)| id);
+            let first = self.hierarchy.canonical(all.next()?);
+            all.all(|id| self.hierarchy.canonical(id) == first).then_some(first)
+        };
+        self.find(family, name).or_else(only)
+    }
+
+    /// Whether a type and one of other types have the same name and definition.
+    pub(crate) fn is_alike(&self, id: TypeId, (others, other): (&Types<'_>, TypeId)) -> bool {
+        let (one, other) = (self.definition(id), others.definition(other));
+        one.name == other.name && one.value.to_value() == other.value.to_value()
+    }
+
+    /// Whether a type is the same as one of other types: both templates call it by the same name, or
+    /// it and all that it derives from are defined alike.
+    pub(crate) fn is_same(&self, id: TypeId, (others, other): (&Types<'_>, TypeId)) -> bool {
+        let of_two = || self.chain(id).zip(others.chain(other));
+        self.told_name(id) == others.told_name(other)
+            || self.chain(id).count() == others.chain(other).count()
+                && of_two().all(|(one, other)| self.is_alike(one, (others, other)))
+    }
+
     /// Whether a name in a file would mean this type if all files were of version 1.3.
     pub(crate) fn is_so_in_1_3(&self, file: Option<FileId>, name: &str, id: TypeId) -> bool {
         let family = self.definition(id).family;

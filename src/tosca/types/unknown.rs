@@ -44,12 +44,12 @@ impl TypeHierarchy<'_> {
             return error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`");
         }
         let scopes = self.scopes.as_ref();
-        let prefix = families
+        let way = families
             .iter()
             .flat_map(|family| self.defined(*family, name))
-            .find_map(|(position, _)| scopes?.prefix_for(file, position));
-        if let Some(prefix) = prefix {
-            return error.help(format!("it is imported as `{prefix}:{name}`"));
+            .find_map(|(position, _)| scopes?.way_to(file, position));
+        if let Some(way) = way {
+            return error.help(format!("it is imported as `{way}:{name}`"));
         }
         let has_prefix = |prefix| scopes.is_some_and(|scopes| scopes.has_prefix(file, prefix));
         match name.split_once(':') {
