@@ -3,7 +3,7 @@
 
 use crate::tosca::v2_0;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Document, Node, NodeKind, Out, OutKey, write_yaml};
+use cuvee_text::yaml::{Document, Node, NodeKind, Out, OutKey, OutNode, write_yaml};
 use std::borrow::Cow;
 
 /// The entries of a map of an output tree while they are changed.
@@ -103,6 +103,38 @@ pub(crate) fn like<'a>(old: &Out<'a>, entries: MapEntries<'a>) -> Out<'a> {
         Out::Below(gone, inner) => Out::Below(gone.clone(), Box::new(like(inner, entries))),
         Out::Map { like, .. } => Out::Map { entries: entries.into(), like: *like },
         _ => Out::Map { entries: entries.into(), like: None },
+    }
+}
+
+/// The same tree as new values: nothing of its source is left but keys, as they are written, and
+/// values.
+pub(crate) fn plain<'a>(out: &Out<'a>) -> Out<'a> {
+    match (out, OutNode::root(out).kind()) {
+        (Out::Noted(_, inner), _) => plain(inner),
+        (_, NodeKind::Mapping) => {
+            let all = entries(out).into_iter();
+            let all = all.map(|(key, value)| (OutKey::New(written_name(&key)), plain(&value)));
+            Out::Map { entries: all.collect(), like: None }
+        }
+        (_, NodeKind::Sequence) => {
+            let all = items(out).into_iter().map(|item| (None, plain(&item)));
+            Out::Seq { items: all.collect(), like: None }
+        }
+        (_, NodeKind::Scalar) => Out::Value(OutNode::root(out).to_value()),
+    }
+}
+
+/// The name of a key as its author wrote it: keynames of TOSCA 2.0 have others in the tree.
+fn written_name<'a>(key: &OutKey<'a>) -> Cow<'a, str> {
+    let is_keyname =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    match key {
+        OutKey::Source(key) if key.document().is_called_otherwise() => {
+            let written = v2_0::written(*key);
+            let written = Some(written).filter(|written| is_keyname(written));
+            written.map_or_else(|| key.key_text().into_owned(), str::to_owned).into()
+        }
+        key => key_name(key).into_owned().into(),
     }
 }
 

@@ -15,8 +15,10 @@ use crate::orchestrate::plan::{
     VariantOrigin,
 };
 use crate::orchestrate::redact::{Redaction, learn_written, unmarked};
+use crate::orchestrate::tree::plain;
 use crate::parallel::beside;
 use crate::topology::Topology;
+use crate::topology::diff::step;
 use crate::topology::sensitive::{SecretPlaces, Sensitivity, kept_secret, masked};
 use crate::tosca::csar;
 use crate::tosca::function::function_in;
@@ -471,7 +473,7 @@ fn without_secrets(document: &Out<'_>) -> String {
     let text = write_yaml(&hidden);
     match SecretMasker::new(&kept).text(&text) {
         Cow::Borrowed(_) => text,
-        Cow::Owned(_) => write_yaml(&Out::Value(OutNode::root(&hidden).to_value())),
+        Cow::Owned(_) => write_yaml(&plain(&hidden)),
     }
 }
 
@@ -713,7 +715,7 @@ impl<'r, 't, 'a> TargetRedaction<'r, 't, 'a> {
 fn text_without_secrets(document: &Out<'_>, scanner: &SecretScanner<'_>) -> String {
     let text = write_yaml(document);
     match scanner.is_told(&text) {
-        true => write_yaml(&Out::Value(OutNode::root(document).to_value())),
+        true => write_yaml(&plain(document)),
         false => text,
     }
 }
