@@ -157,6 +157,9 @@ pub struct TopologyRelation {
     pub target: Option<NodeIndex>,
     /// The target as it is written: the name of a node template or of a node type.
     pub node: Option<Spanned<String>>,
+    /// The index of the target among the nodes of its template, if it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<Box<Spanned<Value>>>,
     /// The name of a capability of the target, or of a capability type.
     pub capability: Option<Box<Spanned<String>>>,
     /// The relationship template, referred to by name or written in the requirement assignment.
@@ -183,6 +186,16 @@ pub struct TopologyRelation {
 }
 
 impl TopologyRelation {
+    /// The target for people, with its index if it has one: `vm`, `vm@1`.
+    pub(crate) fn target_name(&self) -> Option<Value> {
+        let name = &*self.node.as_ref()?.value;
+        let Some(index) = &self.index else { return Some(Value::from(name)) };
+        Some(match &index.value {
+            Value::Number(index) => Value::from(&*format!("{name}@{index}")),
+            index => Value::List([Value::from(name), index.clone()].into()),
+        })
+    }
+
     /// Which nodes its target may be.
     pub(crate) fn permitted_ends(&self) -> PermittedEnds {
         PermittedEnds::of(self.directives.iter().map(|it| &*it.value))

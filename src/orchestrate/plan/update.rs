@@ -13,9 +13,10 @@ use super::weave::{Down, Scene, SceneSide, Up, weave};
 use super::{Adaptation, OrderOptions, Relaxation, named_node};
 use crate::diagnostic::Diagnostics;
 use crate::topology::diff::step;
-use crate::topology::{NodeIndex, RelationIndex, Topology};
+use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyRelation};
 use crate::tosca::LifecycleOperation as Operation;
 use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One of the two variants.
@@ -96,14 +97,39 @@ impl Correspondence {
             .map(|id| known.get_mut(&relation_key(to, id, &same)).and_then(Vec::pop))
             .collect();
         let mut stays = vec![false; from.relations.len()];
-        relations.iter().flatten().for_each(|id: &RelationIndex| stays[id.index()] = true);
-        Ok(Self { nodes, gone, relations, stays })
+        let mut pairs = relations.clone();
+        for (id, was) in to.relation_ids().zip(&relations) {
+            let Some(was) = *was else { continue };
+            let [fewer, more] = [relation_count(from, was), relation_count(to, id)];
+            let is_same = from.relation(was).count.as_ref().map(|count| &count.value)
+                == to.relation(id).count.as_ref().map(|count| &count.value);
+            let [grows, shrinks] = match (fewer, more) {
+                (Some(was), Some(is)) => [is > was, is < was],
+                _ => [!is_same, !is_same],
+            };
+            // Relations that come with another count are new, and those that go are gone.
+            stays[was.index()] = !shrinks;
+            if grows {
+                pairs[id.index()] = None;
+            }
+        }
+        Ok(Self { nodes, gone, relations: pairs, stays })
     }
 }
 
-type RelationKey = (String, String, Option<String>);
+/// The number of relations that a requirement assignment stands for, if it is known.
+fn relation_count(topology: &Topology, id: RelationIndex) -> Option<i64> {
+    match &topology.relation(id).count.as_ref().map(|count| &count.value) {
+        None => Some(1),
+        Some(Value::Number(count)) => count.as_int(),
+        Some(_) => None,
+    }
+}
 
-/// The key by which relations of both variants are matched: name and target.
+type RelationKey = (String, String, Option<String>, Option<String>);
+
+/// The key by which relations of both variants are matched: name and target. Without an index, the
+/// target is the first node of its template.
 fn relation_key(
     topology: &Topology,
     id: RelationIndex,
@@ -113,7 +139,9 @@ fn relation_key(
     let name = |node: NodeIndex| renamed(&topology.node(node).name);
     let target = relation.target.map(name);
     let written = relation.node.as_ref().map(|node| node.value.clone());
-    (name(relation.source), relation.name.clone(), target.or(written))
+    let index = relation.index.as_ref().map(|index| write_flow(&index.value));
+    let index = index.filter(|index| index != "0");
+    (name(relation.source), relation.name.clone(), target.or(written), index)
 }
 
 /// The classes of the nodes' changes, and the reasons.
@@ -189,8 +217,10 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             let old = self.pairs.relations[id.index()].filter(|_| !self.is_new(id));
             let Some(old) = old else { continue };
             let relation = topology.relation(id);
-            let used = relation.relationship.map(|used| topology.relationship(used));
-            let template = used.and_then(|used| used.name.as_ref());
+            let template = used_template(topology, id);
+            // Of another template, what differs is a difference of the relation.
+            let is_same = template == used_template(self.from.topology(), old);
+            let template = template.filter(|_| is_same);
             let template = template.map(|name| format!("relationship.{name}"));
             let at = format!("requirement{}.relationship", step(&relation.name));
             let mut of_template = Vec::new();
@@ -247,7 +277,14 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             if was != is {
                 let path = "directives".to_owned();
                 let span = Some(self.to.topology().node(node).span);
-                let (from, to) = (Some(was.into()), Some(is.into()));
+                let [before, after] = [(self.from.topology(), old), (self.to.topology(), node)]
+                    .map(|(topology, node)| directives(topology, node));
+                // Where directives are the same, types and operations decide.
+                let [from, to] = if before == after {
+                    [Some(was.into()), Some(is.into())]
+                } else {
+                    [before, after]
+                };
                 let reason = ChangeReason { path, from, to, span, ..Default::default() };
                 self.raise(node, ChangeClass::Recreate, reason);
             }
@@ -296,19 +333,21 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         let (from, to) = (self.from.topology(), self.to.topology());
         for node in to.node_ids() {
             let Some(old) = self.pairs.nodes[node.index()] else { continue };
-            let (was, is) = (from.hosted_on(old), to.hosted_on(node));
-            let kept = is.and_then(|host| self.pairs.nodes[host.index()]);
-            if was.is_some() != is.is_some() || was != kept {
+            let (was, is) = (hosting(from, old), hosting(to, node));
+            let [old_host, host] = [was, is].map(|relation| relation?.target);
+            let kept = host.and_then(|host| self.pairs.nodes[host.index()]);
+            let index = |relation: Option<&TopologyRelation>| {
+                let index = relation?.index.as_ref().map(|index| index.value.clone());
+                index.filter(|index| *index != Value::from(0_i64))
+            };
+            if old_host.is_some() != host.is_some() || old_host != kept || index(was) != index(is) {
                 let hosting = to.node(node).relations.iter().copied();
                 let relation = hosting.map(|id| to.relation(id)).find(|relation| relation.hosting);
                 let name = relation.map_or("host", |relation| &relation.name);
-                let named = |topology: &Topology, host: Option<NodeIndex>| {
-                    host.map(|host| Value::String(topology.node(host).name.as_str().into()))
-                };
                 let reason = ChangeReason {
                     path: format!("requirement.{name}.node"),
-                    from: named(from, was),
-                    to: named(to, is),
+                    from: was.and_then(TopologyRelation::target_name),
+                    to: is.and_then(TopologyRelation::target_name),
                     span: Some(relation.map_or(to.node(node).span, |relation| relation.span)),
                     ..Default::default()
                 };
@@ -394,10 +433,9 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
                 && self.pairs.nodes[relation.source.index()].is_some()
                 && !relation.hosting
             {
-                let to = relation.node.as_ref().map(|node| node.value.as_str().into());
                 let reason = ChangeReason {
                     path: format!("requirement.{}", relation.name),
-                    to: to.map(Value::String),
+                    to: relation.target_name(),
                     span: Some(relation.span),
                     ..Default::default()
                 };
@@ -411,10 +449,9 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
             if let (false, Some(&source), false) =
                 (self.pairs.stays[id.index()], now.get(&relation.source), relation.hosting)
             {
-                let was = relation.node.as_ref().map(|node| node.value.as_str().into());
                 let reason = ChangeReason {
                     path: format!("requirement.{}", relation.name),
-                    from: was.map(Value::String),
+                    from: relation.target_name(),
                     ..Default::default()
                 };
                 self.raise(source, ChangeClass::Rewire, reason);
@@ -500,6 +537,24 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
         });
         [old.collect(), new]
     }
+}
+
+/// The name of the relationship template that a relation uses.
+fn used_template(topology: &Topology, id: RelationIndex) -> Option<&str> {
+    topology.relationship(topology.relation(id).relationship?).name.as_deref()
+}
+
+/// The directives of a node, as they are written.
+fn directives(topology: &Topology, node: NodeIndex) -> Option<Value> {
+    let said = topology.node(node).directives.iter();
+    let said: Vec<_> = said.map(|directive| Value::from(&*directive.value)).collect();
+    (!said.is_empty()).then(|| said.into())
+}
+
+/// The relation by which a node is hosted.
+fn hosting(topology: &Topology, node: NodeIndex) -> Option<&TopologyRelation> {
+    let relations = topology.node(node).relations.iter().map(|&id| topology.relation(id));
+    relations.into_iter().find(|relation| relation.hosting && relation.target.is_some())
 }
 
 /// The precedence of classes; the first one that applies counts.

@@ -62,6 +62,15 @@ pub(super) fn target(body: OutNode<'_, '_>) -> Option<Spanned<String>> {
     }
 }
 
+/// The index of the target of a requirement assignment among the nodes of its template.
+pub(super) fn target_index(body: OutNode<'_, '_>) -> Option<Box<Spanned<Value>>> {
+    let target = body.get("node").unwrap_or(body);
+    match &*target.items() {
+        [_, (_, index)] => Some(Box::new(whole(*index))),
+        _ => None,
+    }
+}
+
 /// The texts in a list.
 pub(super) fn texts(list: OutNode<'_, '_>) -> Vec<Spanned<String>> {
     list.items().into_iter().filter_map(|(_, item)| whole_text(item)).collect()

@@ -37,9 +37,7 @@ pub(super) fn mean(topology: &mut Topology) {
     }
     for relation in relations {
         assigned(&mut relation.allocation);
-        if let Some(count) = &mut relation.count {
-            value(count);
-        }
+        relation.count.iter_mut().chain(&mut relation.index).for_each(|it| value(it));
     }
     relationships.iter_mut().for_each(|it| described(&mut it.described));
     groups.iter_mut().for_each(|it| described(&mut it.described));

@@ -211,6 +211,7 @@ impl<'o, 'a> TopologyReader<'o, 'a, '_> {
             target: target.as_ref().and_then(|name| self.nodes.get(&*name.value)).copied(),
             hosting: (self.hosting)(&head),
             node: target,
+            index: body::target_index(body),
             capability: body::text(body, "capability").map(Box::new),
             relationship,
             relationship_type: relationship_type.map(Box::new),
