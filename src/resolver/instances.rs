@@ -329,10 +329,12 @@ impl InstancePlanQuery {
         let mut found = Diagnostics::default();
         for change in plan.changes.iter().filter(|change| change.class != ChangeClass::Keep) {
             let Some(node) = change.element.strip_prefix("node.") else { continue };
-            let edited = model.nodes.get(node).map_or(&[][..], |node| &node.edited);
+            let node = self.adaptation.former(node);
+            let edited = model.nodes.get(&*node).map_or(&[][..], |node| &node.edited);
             let is_edited = |path: &str| {
                 edited.iter().any(|name| {
-                    path.strip_prefix("property.").is_some_and(|rest| rest.starts_with(&**name))
+                    let within = path.strip_prefix(&format!("property{}", step(name)));
+                    within.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
                 })
             };
             for reason in change.reasons.iter().filter(|reason| is_edited(&reason.path)) {

@@ -5,6 +5,7 @@ use super::model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, NodeInstance, PolicyInstance,
     RelationInstance, ReportedValue,
 };
+use super::query::{ModelReading, holds_secret, query_value};
 use super::secrets::KeptSecrets;
 use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -17,7 +18,7 @@ use crate::topology::{
     AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
     TopologyNode, TopologyPolicy, TopologyRelation, type_named,
 };
-use crate::tosca::function::function_in;
+use crate::tosca::function::{Function, function_in};
 use crate::tosca::secrecy::Secrecy;
 use crate::tosca::types::Parts;
 use crate::tosca::types::schemas::Schemas;
@@ -26,9 +27,9 @@ use crate::tosca::{
     Directive, EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
     meant, v2_0,
 };
-use cuvee_text::source::Span;
+use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, Out, OutNode, write_flow};
+use cuvee_text::yaml::{Limits, Node, Out, OutNode, parse, write_flow};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -136,6 +137,7 @@ pub(crate) fn derive<'a>(
         found: Diagnostics::default(),
     };
     let mut model = deriving.model();
+    compute_attributes(&mut model);
     let outputs = deriving.computed_outputs();
     let (places, found) = (deriving.secret.places(), deriving.found);
     if found.has_errors() {
@@ -143,6 +145,57 @@ pub(crate) fn derive<'a>(
     }
     hide(&mut model, secrets);
     Ok((Derived { document, unevaluated, model, places, outputs }, found))
+}
+
+/// Gives attributes with computed initial values these values. Without one, nothing is known of an
+/// attribute.
+fn compute_attributes(model: &mut InstanceModel) {
+    let is_computed = |it: &ReportedValue| function_in(&it.value).is_some();
+    let of_nodes = model.nodes.iter().map(|(id, node)| (id, &node.attributes));
+    let all = of_nodes.chain(model.groups.iter().map(|(name, group)| (name, &group.attributes)));
+    let computed = all.flat_map(|(owner, attributes)| {
+        let computed = attributes.iter().filter(|(_, value)| is_computed(value));
+        computed.map(move |(name, value)| (Arc::clone(owner), Arc::clone(name), &value.value))
+    });
+    let values = computed.map(|(owner, name, value)| {
+        let value = evaluated(model, &owner, value);
+        (owner, name, value)
+    });
+    for (owner, name, value) in values.collect::<Vec<_>>() {
+        let attributes = match (model.nodes.get_mut(&owner), model.groups.get_mut(&owner)) {
+            (Some(node), _) => &mut node.attributes,
+            (None, Some(group)) => &mut group.attributes,
+            (None, None) => continue,
+        };
+        match value {
+            Some(value) => {
+                let reported = ReportedValue { value, revision: 0, time: Arc::default() };
+                attributes.insert(name, reported);
+            }
+            None => drop(attributes.remove(&name)),
+        }
+    }
+}
+
+/// The value of an expression of an element, if it is known and no secret.
+fn evaluated(model: &InstanceModel, owner: &str, value: &Value) -> Option<Value> {
+    let document = parse(FileId::DETACHED, write_flow(value).into(), &Limits::default()).ok()?;
+    let value = query_value(model, document.root(), Some(owner), &ModelReading::default()).ok()?;
+    (!holds_secret(&value) && function_in(&value).is_none()).then_some(value)
+}
+
+/// Whether a value is computed from what changes while an instance is there.
+fn changes(value: &Value) -> bool {
+    let is_changing =
+        |function| matches!(function, Function::GetAttribute | Function::GetOperationOutput);
+    match value {
+        Value::List(items) => items.iter().any(changes),
+        Value::Map(entries) => {
+            Function::called_in(value).is_some_and(|(function, _)| is_changing(function))
+                || entries.iter().any(|(_, value)| changes(value))
+        }
+        _ => false,
+    }
 }
 
 /// Repeats counted nodes; in TOSCA 2.0 as substituting does.
@@ -308,6 +361,8 @@ struct AssignedValues<'s, 't> {
     values: &'s [AssignedValue],
     /// Whether missing values are no error, because they are decided elsewhere.
     is_open: bool,
+    /// Whether defaults count. Of a node that is to be selected, the existing one has the values.
+    has_defaults: bool,
 }
 
 impl<'v, 't> Deriving<'_, 'v, '_, 't> {
@@ -391,6 +446,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             definitions: effective.map(|it| &it.properties),
             values: &node.described.properties,
             is_open: is_abstract,
+            has_defaults: has_defaults(node),
         };
         let properties = self.properties(&assigned);
         NodeInstance {
@@ -399,7 +455,11 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             index,
             generation: 1,
             properties,
-            attributes: self.attributes(&node.described, effective, (&node.name, owner)),
+            attributes: self.attributes(
+                &node.described,
+                effective,
+                &AssignedValues { what: "attribute", ..assigned },
+            ),
             capabilities: self.capabilities(node, effective, owner),
             requirements: self.requirements(node, effective),
             metadata: self.metadata(&node.described.metadata),
@@ -466,7 +526,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             let definition = &part.definition;
             let said = given.get(name);
             let value = said.map(|one| one.value.value.clone());
-            let default = || definition.value.or(definition.default).map(meant::value_of);
+            let default = definition.default.filter(|_| assigned.has_defaults);
+            let default = || definition.value.or(default).map(meant::value_of);
             let value = value.filter(|value| *value != Value::Null).or_else(default);
             let at = said.map_or(assigned.at, |one| one.value.span);
             match value.filter(|value| *value != Value::Null) {
@@ -527,31 +588,29 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         }
     }
 
-    /// The initial values of attributes. An attribute that is computed at run time has no value
-    /// yet.
+    /// The initial values of attributes of an element with these properties. An attribute that is
+    /// computed at run time has no value yet.
     fn attributes(
         &mut self,
         described: &Described,
         effective: Option<&EffectiveType<'t>>,
-        (name, owner): (&str, SecretOwner),
+        properties: &AssignedValues<'_, 't>,
     ) -> ByName<ReportedValue> {
-        let assigned = AssignedValues {
+        self.beginnings(&AssignedValues {
             what: "attribute",
-            owner: name,
-            slots: (owner, None),
             at: Span::DETACHED,
             definitions: effective.map(|it| &it.attributes),
             values: &described.attributes,
             is_open: true,
-        };
-        self.beginnings(&assigned)
+            ..*properties
+        })
     }
 
     fn beginnings(&mut self, assigned: &AssignedValues<'_, 't>) -> ByName<ReportedValue> {
         const COMPUTED: [&str; 3] = ["tosca_id", "tosca_name", "state"];
         let mut all = ByName::default();
         for (name, value) in self.values(assigned) {
-            if !COMPUTED.contains(&&*name) && function_in(&value).is_none() {
+            if !COMPUTED.contains(&&*name) && !changes(&value) {
                 let secrecy = self.secrecy(assigned, &name);
                 let value = self.secrets.learned(&value, &secrecy, self.secret.data());
                 all.insert(name, ReportedValue { value, revision: 0, time: Arc::default() });
@@ -597,6 +656,7 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             // Properties of a capability that nobody assigned are left to whoever provides the
             // node.
             is_open: said.is_none() || is_abstract(node),
+            has_defaults: has_defaults(node),
         };
         let properties = self.properties(&assigned);
         let assigned = AssignedValues {
@@ -690,34 +750,16 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let kind = described.type_name.as_ref();
         let id = kind.and_then(|kind| type_named(self.variant.types, Family::Group, kind));
         let effective = id.map(|id| self.variant.types.effective(id));
+        let properties = assigned((name, owner), described, effective);
         GroupInstance {
             template: Some(name.into()),
             type_name: self.type_name(kind.map(|kind| &*kind.value), id),
             members: names(members),
-            properties: self.described((name, owner), described, effective),
-            attributes: self.attributes(described, effective, (name, owner)),
+            properties: self.properties(&properties),
+            attributes: self.attributes(described, effective, &properties),
             metadata: self.metadata(&described.metadata),
             ..GroupInstance::default()
         }
-    }
-
-    /// The properties of a group or policy.
-    fn described(
-        &mut self,
-        (name, owner): (&str, SecretOwner),
-        described: &Described,
-        effective: Option<&EffectiveType<'t>>,
-    ) -> ByName<Value> {
-        let assigned = AssignedValues {
-            what: "property",
-            owner: name,
-            slots: (owner, None),
-            at: described.type_name.as_ref().map_or(Span::DETACHED, |kind| kind.span),
-            definitions: effective.map(|it| &it.properties),
-            values: &described.properties,
-            is_open: false,
-        };
-        self.properties(&assigned)
     }
 
     /// A policy, if it applies to any node or group (I-14).
@@ -736,10 +778,32 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             template: Some(Arc::from(&*policy.name)),
             type_name: self.type_name(kind.map(|kind| &*kind.value), id),
             targets,
-            properties: self.described((&policy.name, owner), &policy.described, effective),
+            properties: self.properties(&assigned(
+                (&policy.name, owner),
+                &policy.described,
+                effective,
+            )),
             metadata: self.metadata(&policy.described.metadata),
             ..PolicyInstance::default()
         })
+    }
+}
+
+/// The properties of a group or policy.
+fn assigned<'s, 't>(
+    (name, owner): (&'s str, SecretOwner),
+    described: &'s Described,
+    effective: Option<&'s EffectiveType<'t>>,
+) -> AssignedValues<'s, 't> {
+    AssignedValues {
+        what: "property",
+        owner: name,
+        slots: (owner, None),
+        at: described.type_name.as_ref().map_or(Span::DETACHED, |kind| kind.span),
+        definitions: effective.map(|it| &it.properties),
+        values: &described.properties,
+        is_open: false,
+        has_defaults: true,
     }
 }
 
@@ -781,6 +845,11 @@ fn hide(model: &mut InstanceModel, secrets: &KeptSecrets) {
     }
     hide(&mut model.inputs);
     hide(&mut model.outputs);
+}
+
+/// Whether the defaults of its type are values of a node.
+fn has_defaults(node: &TopologyNode) -> bool {
+    node.directive() != Directive::Select
 }
 
 /// Whether a node stands for one that is not decided.

@@ -166,7 +166,7 @@ impl OrderOptions {
 /// # Errors
 /// `unknown-element`
 fn named_node(topology: &Topology, flag: &str, said: &str) -> Result<NodeIndex, Diagnostic> {
-    let name = said.strip_prefix("node.").unwrap_or(said);
+    let name = bare(said);
     topology.node_named(name).ok_or_else(|| {
         let message = format!("`--{flag} {said}`: there is no node `{name}` in that variant");
         let names = topology.nodes.iter().map(|node| &*node.name);
@@ -188,9 +188,14 @@ pub struct Adaptation {
 impl Adaptation {
     /// The name in the new variant of a node of the old one.
     fn renamed(&self, name: &str) -> String {
-        let bare = |name: &str| name.strip_prefix("node.").unwrap_or(name).to_owned();
         let moved = self.moved.iter().find(|(old, _)| bare(old) == name);
-        moved.map_or_else(|| name.to_owned(), |(_, new)| bare(new))
+        moved.map_or(name, |(_, new)| bare(new)).to_owned()
+    }
+
+    /// The name in the old variant of a node of the new one.
+    pub(crate) fn former(&self, name: &str) -> String {
+        let moved = self.moved.iter().find(|(_, new)| bare(new) == name);
+        moved.map_or(name, |(old, _)| bare(old)).to_owned()
     }
 
     /// The old document with the new names of nodes, wherever they occur.
@@ -219,6 +224,11 @@ impl Adaptation {
             |(key, value): &(Arc<str>, Value)| (self.renamed(key).into(), self.rename(value));
         Value::Map(entries.iter().map(renamed).collect())
     }
+}
+
+/// The name of a node that may be said with its kind.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("node.").unwrap_or(name)
 }
 
 /// One of two variants: its topology, its types, and what is compared of its document.

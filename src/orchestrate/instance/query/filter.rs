@@ -4,9 +4,11 @@ use super::ModelReading;
 use super::evaluate::{QueryAnswer, QueryRow};
 use super::parse::{Comparison, FilterTest, InstanceQuery, QueryFilter};
 use super::place::{ModelEntity, ModelPlace, PlaceContent, PlaceWalk};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use super::{holds_secret, query_value};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::orchestrate::instance::model::{ByName, InstanceModel, NodeInstance};
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
+use crate::tosca::v2_0;
 use crate::tosca::value::fulfils_clause;
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
@@ -67,7 +69,8 @@ fn is_of(walk: &PlaceWalk<'_, '_>, own: &Value, wanted: &str) -> bool {
     own.as_str().is_some_and(|own| own == wanted || (walk.reading.derives)(own, wanted))
 }
 
-/// Finds the nodes that a node filter of TOSCA accepts (section 3.6.5).
+/// Finds the nodes that a node filter of TOSCA accepts (section 3.6.5 of TOSCA Simple Profile 1.3,
+/// section 8.8 of TOSCA 2.0, where it is an expression and `SELF` the node).
 ///
 /// ```
 /// use cuvee::deploy::instance::{InstanceModel, ModelReading, NodeInstance, query_by_filter};
@@ -94,6 +97,9 @@ pub fn query_by_filter(
     let mut wrong = Diagnostics::default();
     // In a template the filter is under this key.
     let filter = filter.get("node_filter").unwrap_or(filter);
+    if v2_0::called(filter).is_some() {
+        return Ok(query_by_expression(model, filter, reading)?);
+    }
     let node_filter = NodeFilter::read(filter, &mut wrong);
     let properties = node_filter.properties.iter();
     let all = properties.chain(node_filter.capabilities.iter().flat_map(|one| &one.properties));
@@ -116,6 +122,33 @@ pub fn query_by_filter(
     let rows: Vec<QueryRow> = std::mem::take(&mut answer.rows);
     let rows = rows.into_iter().zip(model.nodes.values());
     answer.rows = rows.filter(|(_, node)| is_meant(node)).map(|(row, _)| row).collect();
+    Ok(answer)
+}
+
+/// Finds the nodes of which an expression of TOSCA 2.0 is true. A value that a node does not have
+/// is not found.
+fn query_by_expression(
+    model: &InstanceModel,
+    filter: Node<'_>,
+    reading: &ModelReading<'_>,
+) -> Result<QueryAnswer, Diagnostic> {
+    let mut answer =
+        InstanceQuery::parse("nodes", FileId::DETACHED).and_then(|all| all.run(model, reading))?;
+    let rows: Vec<QueryRow> = std::mem::take(&mut answer.rows);
+    for (row, id) in rows.into_iter().zip(model.nodes.keys()) {
+        match query_value(model, filter, Some(id), reading) {
+            Ok(Value::Bool(true)) => answer.rows.push(row),
+            Ok(Value::Bool(false)) => {}
+            Ok(value) if holds_secret(&value) => {}
+            Ok(value) => {
+                let message = format!("a filter is true or false, not {}", value.describe());
+                let error = Diagnostic::error(Code::InvalidFunction, message).at(filter.span());
+                return Err(error.rule(Rule::new(&TOSCA_2_0, "8.8")));
+            }
+            Err(error) if error.code == Code::InvalidFunction => return Err(error),
+            Err(_) => {}
+        }
+    }
     Ok(answer)
 }
 

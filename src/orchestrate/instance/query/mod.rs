@@ -40,7 +40,7 @@ mod tests;
 
 pub use evaluate::{QueryAnswer, QueryRow};
 pub use filter::query_by_filter;
-pub(crate) use function::computed_outputs;
+pub(crate) use function::{computed_outputs, holds_secret};
 pub use function::{query_function, query_value};
 pub use parse::InstanceQuery;
 

@@ -731,7 +731,8 @@ impl ModelFunctions<'_, '_> {
     }
 }
 
-fn holds_secret(value: &Value) -> bool {
+/// Whether a value has a secret in it that is not shown.
+pub(crate) fn holds_secret(value: &Value) -> bool {
     match value {
         Value::String(text) => &**text == SENSITIVE,
         Value::List(items) => items.iter().any(holds_secret),
