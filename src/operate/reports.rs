@@ -33,7 +33,9 @@ impl Workshop<'_> {
         for guard in &step.guard {
             let element = guard.target.as_deref().or(step.target.as_deref()).unwrap_or_default();
             let found = |asked: AskedAttribute<'_>| {
-                attribute_values(model, asked.of.unwrap_or(element), asked.name)
+                let values = attribute_values(model, asked.of.unwrap_or(element), asked.name);
+                // Of templates with several nodes, each is named in a plan for an instance.
+                values.into_iter().map(|value| asked.nodes.of(1, value)).collect()
             };
             match condition_holds(&guard.condition, &found) {
                 Ok(true) => {}
@@ -200,9 +202,18 @@ impl GivenOutputs<'_, '_> {
 
     /// Tells that an output has no place, unless a function asks for it.
     fn note(&mut self, name: &str) {
-        if !self.workshop.asked.contains(name) {
-            self.notes.push(format!("its output `{name}` is declared nowhere, and is not kept"));
+        if self.workshop.asked.contains(name) {
+            return;
         }
+        let is_own = |entity: &str| entity == "SELF";
+        let mapping = self.step.outputs.get(name).filter(|mapping| is_own(&mapping.entity));
+        self.notes.push(match mapping.filter(|_| self.step.node().is_none()) {
+            Some(of) => {
+                let attribute = &of.attribute;
+                format!("its output `{name}` is not kept: instances have no attributes of relations, such as `{attribute}`")
+            }
+            None => format!("its output `{name}` is declared nowhere, and is not kept"),
+        });
     }
 
     fn node(&self, keyword: &str) -> Option<Arc<str>> {

@@ -155,7 +155,8 @@ impl Resolver {
                     let kept = kept().and_then(|kept| Ok((kept.blobs()?, kept)));
                     (planned(), kept)
                 });
-                let (((digest, blobs), kept), (plan, found)) = (kept?, planned?);
+                let (((digest, blobs), kept), (plan, mut found)) = (kept?, planned?);
+                loaded.settle(&mut found.0);
                 let target = Some((self.planned_target(target, digest), &*kept.model));
                 Ok((query.finished(plan, model, target)?, kept, blobs, found))
             })
@@ -514,10 +515,12 @@ fn all_calls(side: VariantOfPlan<'_, '_>) -> Vec<PlanCall> {
 }
 
 fn answered(
-    planned: Result<(Plan, Diagnostics), Diagnostics>,
+    mut planned: Result<(Plan, Diagnostics), Diagnostics>,
     side: &KeptSide,
 ) -> Result<Answer<Plan>, Failure> {
     let sources = side.loaded.sources().clone();
+    let (Ok((_, Diagnostics(found))) | Err(Diagnostics(found))) = &mut planned;
+    side.loaded.settle(found);
     match planned {
         Ok((result, Diagnostics(warnings))) => Ok(Answer { result, warnings, sources }),
         Err(Diagnostics(diagnostics)) => Err(Failure { diagnostics, sources }),

@@ -15,7 +15,7 @@ use crate::topology::value_source::ValueOwner;
 use crate::topology::{
     AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact,
     TopologyElement, TopologyImplementation, TopologyInterface, TopologyOperation,
-    TopologyParameter, relationship_type, requirement_definition, type_named,
+    TopologyParameter, TopologyWorkflow, relationship_type, requirement_definition, type_named,
 };
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::secrecy::{Secrecy, SecretNames};
@@ -289,6 +289,12 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     /// The nodes of a template with several nodes.
     pub(super) fn nodes_of(&self, template: &str) -> Option<&[NodeIndex]> {
         self.counted.get(template).map(Vec::as_slice)
+    }
+
+    /// A workflow with functions unevaluated.
+    pub(super) fn written_workflow(&self, name: &str) -> Option<&'t TopologyWorkflow> {
+        let written = self.as_written.as_deref().unwrap_or(self);
+        written.topology.workflows.iter().find(|workflow| workflow.name == name)
     }
 
     /// All types of the template.

@@ -49,6 +49,40 @@ pub(crate) struct AskedAttribute<'v> {
     /// The node or group that has it; `None` for the element that the condition is about.
     pub(crate) of: Option<&'v str>,
     pub(crate) name: &'v str,
+    pub(crate) nodes: AskedNodes,
+}
+
+/// Which of the nodes of a template are asked for an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AskedNodes {
+    /// The node of this index; without an index, the first one.
+    At(u64),
+    /// All, so that the value is a list.
+    All,
+}
+
+impl AskedNodes {
+    /// The step of a path behind the name of a template; `None` if it is none of an index.
+    fn read(step: &Value) -> Option<Self> {
+        match step {
+            Value::Number(index) => Some(Self::At(u64::try_from(index.as_int()?).ok()?)),
+            step => (step.as_str() == Some("ALL")).then_some(Self::All),
+        }
+    }
+
+    /// What is asked for, where this many nodes have one value.
+    pub(crate) fn of(self, count: u64, value: Option<Value>) -> Option<Value> {
+        /// Longer lists are not compared: nobody writes their values.
+        const MOST: u64 = 1000;
+        match self {
+            Self::At(index) => value.filter(|_| index < count),
+            Self::All if count == 0 => Some(Value::List([].into())),
+            Self::All if count > MOST => None,
+            Self::All => {
+                Some(Value::List((0..count).map(|_| value.clone()).collect::<Option<_>>()?))
+            }
+        }
+    }
 }
 
 /// The clause that the value of an attribute has to fulfil.
@@ -131,7 +165,7 @@ impl<'v> Condition<'v> {
                 parts.iter().for_each(|part| part.attributes(asked));
             }
             Self::Not(part) => part.attributes(asked),
-            Self::Assertion(name, _) => add(asked, AskedAttribute { of: None, name }),
+            Self::Assertion(name, _) => add(asked, AskedAttribute::own(name)),
             Self::Expression(value) => AskedAttribute::in_expression(value, asked),
         }
     }
@@ -154,6 +188,11 @@ impl<'v> Condition<'v> {
 }
 
 impl<'v> AskedAttribute<'v> {
+    /// An attribute of the element that the condition is about.
+    fn own(name: &'v str) -> Self {
+        Self { of: None, name, nodes: AskedNodes::At(0) }
+    }
+
     /// Adds all attributes that an expression asks for, each once.
     fn in_expression(value: &'v Value, asked: &mut Vec<Self>) {
         if let Some((one, _)) = called(value).and_then(Self::of_call) {
@@ -171,16 +210,18 @@ impl<'v> AskedAttribute<'v> {
     /// The attribute that a call asks for, and the path within its value. Paths to anything but a
     /// node or a group itself are not followed.
     fn of_call((function, arguments): (&str, &'v [Value])) -> Option<(Self, &'v [Value])> {
-        let (
-            [Value::String(of), Value::String(name), within @ ..],
-            "get_attribute" | "get_property",
-        ) = (arguments, function)
+        let [Value::String(of), path @ ..] = arguments else { return None };
+        let nodes = path.first().and_then(AskedNodes::read);
+        let path = if nodes.is_some() { path.get(1..)? } else { path };
+        let ([Value::String(name), within @ ..], "get_attribute" | "get_property") =
+            (path, function)
         else {
             return None;
         };
-        let leads_on = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET", "ALL"].contains(&&**name);
+        let leads_on = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET"].contains(&&**name);
         let of = Some(&**of).filter(|of| *of != "SELF");
-        (!leads_on).then_some((Self { of, name }, within))
+        let nodes = nodes.unwrap_or(AskedNodes::At(0));
+        (!leads_on).then_some((Self { of, name, nodes }, within))
     }
 }
 
@@ -259,7 +300,7 @@ impl<'f> ConditionCheck<'f> {
             let (attribute, demand) = (Some(attribute.to_owned()), format!("not: {{{clause}}}"));
             (holds, DecidingAssertion { element, of: None, attribute, value, clause, demand })
         };
-        (self.found)(AskedAttribute { of: None, name: attribute }).into_iter().map(judged).collect()
+        (self.found)(AskedAttribute::own(attribute)).into_iter().map(judged).collect()
     }
 
     /// Whether an assertion holds for all elements. The deciding one is the first for which it is

@@ -21,7 +21,8 @@ use crate::topology::{
     ActivityKind, AssignedValue, NamedElement, NodeIndex, RelationIndex, Spanned, Topology,
     TopologyActivity, TopologyElement, TopologyPrecondition, TopologyStep, TopologyWorkflow,
 };
-use crate::tosca::{LifecycleOperation, NodeState};
+use crate::tosca::function::Function;
+use crate::tosca::{LifecycleOperation, NodeState, meant};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use rustc_hash::FxHashSet;
@@ -97,12 +98,10 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let given = given.iter().cloned();
         let given = given.map(|(name, value)| GivenInput { name, value, places: None });
         let inputs = self.inputs(workflow, given.collect());
-        let conditions = workflow.preconditions.iter();
-        let preconditions: Vec<_> = conditions.flat_map(|one| self.precondition(one)).collect();
-        self.builder.plan.preconditions = preconditions;
         self.builder.plan.inputs = self.told(workflow, &inputs);
         let secrets = self.secrets(workflow, &inputs);
         let frame = WorkflowFrame { guards: Vec::new(), inputs, secrets, targets };
+        self.builder.plan.preconditions = self.preconditions(workflow, &frame);
         self.workflow(workflow, &frame, &[]);
         // The workflow gives each step, so the plan has no parts.
         self.builder.plan.parts.clear();
@@ -134,25 +133,47 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         told.filter(|input| input.is_sensitive).map(|input| input.name).collect()
     }
 
-    fn precondition(&mut self, said: &TopologyPrecondition) -> Vec<Guard> {
-        let Some(condition) = &said.condition else { return Vec::new() };
-        self.guards(said.target.as_ref(), said.relationship.as_ref(), condition)
+    fn preconditions(&mut self, workflow: &TopologyWorkflow, frame: &WorkflowFrame) -> Vec<Guard> {
+        let written = self.behaviors.written_workflow(&workflow.name);
+        let mut guards = Vec::new();
+        for (at, said) in workflow.preconditions.iter().enumerate() {
+            let Some(condition) = &said.condition else { continue };
+            let TopologyPrecondition { target, relationship, .. } = said;
+            let written = written.and_then(|written| written.preconditions.get(at));
+            let written = written.and_then(|written| written.condition.as_ref());
+            let conditions = (condition, written.unwrap_or(condition));
+            let about = (target.as_ref(), relationship.as_ref());
+            guards.append(&mut self.guards(about, conditions, frame));
+        }
+        guards
     }
 
-    /// The guards for a condition: one for each node if the named template has several.
+    /// The guards for a condition: one for each node if the named template has several. Beside it
+    /// is the condition as it is written.
     fn guards(
         &mut self,
-        target: Option<&NamedElement>,
-        relationship: Option<&Spanned<String>>,
-        condition: &Spanned<Value>,
+        (target, relationship): (Option<&NamedElement>, Option<&Spanned<String>>),
+        (condition, written): (&Spanned<Value>, &Spanned<Value>),
+        frame: &WorkflowFrame,
     ) -> Vec<Guard> {
+        // A plan shows its conditions.
+        let shown = frame.inputs.iter().filter(|(name, _)| !frame.secrets.contains(name));
+        let shown: Vec<_> = shown.cloned().collect();
+        let value = match self.topology().is_2_0 {
+            true => filled_expression(&condition.value, &shown),
+            false => filled(&condition.value, &shown),
+        };
+        let condition = Spanned { value, span: condition.span };
         let named = target.map(|target| self.named(target)).unwrap_or_default();
-        let about = |one: &TopologyElement| self.subject(*one, relationship);
-        let mut subjects: Vec<_> = named.iter().map(about).collect();
+        let about = |one: &TopologyElement| self.subjects(*one, relationship);
+        let mut subjects: Vec<_> = named.iter().flat_map(about).collect();
         if target.is_none_or(|target| !self.is_counted(target)) && subjects.is_empty() {
             subjects.push(None);
         }
-        let guard = |subject| guard(self.builder, self.behaviors, subject, condition);
+        let guard = |subject| {
+            let condition = (condition.clone(), &written.value);
+            guard(self.builder, self.behaviors, subject, condition)
+        };
         subjects.into_iter().map(guard).collect()
     }
 
@@ -181,17 +202,23 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    /// The subject of a condition: an element, or the relation of one of its requirements.
-    fn subject(
+    /// The subjects of a condition: an element, or the relations of one of its requirements.
+    fn subjects(
         &self,
         element: TopologyElement,
         relationship: Option<&Spanned<String>>,
-    ) -> Option<TopologyElement> {
+    ) -> Vec<Option<TopologyElement>> {
         match (element, relationship) {
             (TopologyElement::Node(node), Some(name)) => {
-                self.relation(node, &name.value).map(TopologyElement::Relation)
+                let all: Vec<_> = self.relations(node, &name.value).collect();
+                match all.is_empty() {
+                    true => vec![None],
+                    false => {
+                        all.into_iter().map(|id| Some(TopologyElement::Relation(id))).collect()
+                    }
+                }
             }
-            (element, _) => Some(element),
+            (element, _) => vec![Some(element)],
         }
     }
 
@@ -207,9 +234,10 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
     }
 
-    fn relation(&self, node: NodeIndex, name: &str) -> Option<RelationIndex> {
-        let mut relations = self.topology().node(node).relations.iter().copied();
-        relations.find(|&id| self.topology().relation(id).name == name)
+    /// The relations of a requirement.
+    fn relations(&self, node: NodeIndex, name: &str) -> impl Iterator<Item = RelationIndex> {
+        let relations = self.topology().node(node).relations.iter().copied();
+        relations.filter(move |&id| self.topology().relation(id).name == name)
     }
 
     /// Adds the steps of a workflow after those in `behind`. Returns the last ones.
@@ -235,7 +263,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         }
         let first = self.builder.plan.workflow_steps.len() as u32;
         for step in steps {
-            let written = self.written(step, frame, first);
+            let written = self.written((workflow, step), frame, first);
             self.builder.plan.workflow_steps.push(written);
         }
         self.stack.push(&workflow.name);
@@ -292,11 +320,19 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     }
 
     /// A written step, as the plan keeps it.
-    fn written(&mut self, step: &TopologyStep, frame: &WorkflowFrame, first: u32) -> WorkflowStep {
+    fn written(
+        &mut self,
+        (workflow, step): (&TopologyWorkflow, &TopologyStep),
+        frame: &WorkflowFrame,
+        first: u32,
+    ) -> WorkflowStep {
         let mut guards = frame.guards.clone();
         if let Some(filter) = &step.filter {
-            let (target, relationship) = (step.target.as_ref(), step.relationship.as_ref());
-            guards.extend(self.guards(target, relationship, filter));
+            let about = (step.target.as_ref(), step.relationship.as_ref());
+            let written = self.behaviors.written_workflow(&workflow.name);
+            let written = written.and_then(|it| it.steps.iter().find(|it| it.name == step.name));
+            let written = written.and_then(|written| written.filter.as_ref());
+            guards.extend(self.guards(about, (filter, written.unwrap_or(filter)), frame));
         }
         let next = |steps: &[crate::topology::NextStep]| {
             let known = steps.iter().filter_map(|next| next.step);
@@ -308,6 +344,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             activities: step.activities.len() as u32,
             is_for_group: match &*self.elements(step, frame) {
                 _ if step.target.as_ref().is_some_and(|it| self.is_counted(it)) => true,
+                [only] if self.targets(step, *only).len() > 1 => true,
                 [only] => matches!(only, TopologyElement::Group(_)),
                 several => !several.is_empty(),
             },
@@ -361,12 +398,12 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         last
     }
 
-    /// The targets of the activities of a step: a node, a relation, every member of a group, or
-    /// those that `operation_host` names (statement I7).
+    /// The targets of the activities of a step: a node, every relation of a requirement, every
+    /// member of a group, or those that `operation_host` names (statement I7).
     fn targets(&self, step: &TopologyStep, element: TopologyElement) -> Vec<ActivityTarget> {
         match (element, &step.relationship) {
             (TopologyElement::Node(node), Some(name)) => {
-                self.relation(node, &name.value).map(ActivityTarget::Relation).into_iter().collect()
+                self.relations(node, &name.value).map(ActivityTarget::Relation).collect()
             }
             (TopologyElement::Node(node), None) => vec![ActivityTarget::Node(node)],
             (TopologyElement::Relation(relation), _) => vec![ActivityTarget::Relation(relation)],
@@ -423,8 +460,7 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
     fn calls(&mut self, open: &OpenActivity<'_, '_>, frame: &WorkflowFrame) -> Vec<PlanStepIndex> {
         let activity = open.activity;
         let mut last = Vec::new();
-        for &target in open.targets {
-            let target = self.meant(target, &activity.name.value);
+        for target in self.meant(open.targets, &activity.name.value) {
             let Some(mut call) = self.called(target, activity) else { continue };
             assign(&mut call, &activity.inputs, &self.builder.plan.workflow);
             for input in &mut call.inputs {
@@ -452,15 +488,30 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
             && !secrets.activity_input(workflow, step, name).is_open()
     }
 
-    /// If a node has several relations of this name, the one that has the operation.
-    fn meant(&self, target: ActivityTarget, operation: &str) -> ActivityTarget {
-        let ActivityTarget::Relation(first) = target else { return target };
-        let named = self.topology().relation(first);
-        let relations = &self.topology().node(named.source).relations;
-        let mut alike =
-            relations.iter().filter(|&&id| self.topology().relation(id).name == named.name);
-        let has = |id: &&RelationIndex| self.behaviors.relation_called(**id, operation).is_some();
-        ActivityTarget::Relation(alike.find(has).copied().unwrap_or(first))
+    /// The targets of which an operation is called: of the relations of one requirement, which may
+    /// be of several types, those that have it, or the first if none has.
+    fn meant(&self, targets: &[ActivityTarget], operation: &str) -> Vec<ActivityTarget> {
+        let has = |id: RelationIndex| self.behaviors.relation_called(id, operation).is_some();
+        let requirement = |target: &ActivityTarget| match target {
+            ActivityTarget::Node(_) => None,
+            ActivityTarget::Relation(id) => {
+                let relation = self.topology().relation(*id);
+                Some((relation.source, relation.name.as_str()))
+            }
+        };
+        let calls = |target: &ActivityTarget| match target {
+            ActivityTarget::Node(_) => true,
+            ActivityTarget::Relation(id) => has(*id),
+        };
+        let calling: FxHashSet<_> =
+            targets.iter().filter(|it| calls(it)).map(requirement).collect();
+        let mut told = FxHashSet::default();
+        let mut meant = targets.to_vec();
+        meant.retain(|target| {
+            let of = requirement(target);
+            calls(target) || !calling.contains(&of) && told.insert(of)
+        });
+        meant
     }
 
     fn called(&mut self, target: ActivityTarget, activity: &TopologyActivity) -> Option<PlanCall> {
@@ -612,8 +663,6 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         let inputs = self.inputs(workflow, given.collect());
         // The guards of the step apply to all steps of the workflow as well.
         let mut guards = self.builder.plan.workflow_steps[written as usize].guards.clone();
-        let own = workflow.preconditions.iter().flat_map(|one| self.precondition(one));
-        guards.extend(own.collect::<Vec<_>>());
         let mut secrets = self.secrets(workflow, &inputs);
         let step = &*self.builder.plan.workflow_steps[written as usize].name;
         let is_secret = |one: &&AssignedValue| {
@@ -621,7 +670,9 @@ impl<'i, 't, 'a> Imperative<'i, 't, 'a> {
         };
         let taken = activity.inputs.iter().filter(is_secret);
         secrets.extend(taken.map(|input| input.name.clone()));
-        let frame = WorkflowFrame { guards, inputs, secrets, targets: Vec::new() };
+        let mut frame = WorkflowFrame { guards: Vec::new(), inputs, secrets, targets: Vec::new() };
+        guards.append(&mut self.preconditions(workflow, &frame));
+        frame.guards = guards;
         self.workflow(workflow, &frame, waits)
     }
 }
@@ -729,6 +780,29 @@ fn takes(value: &Value, names: &[String]) -> bool {
     let mut takes = false;
     inputs(value, &mut |asked| takes |= names.iter().any(|name| name == asked));
     takes
+}
+
+/// An expression of TOSCA 2.0, as it is written, with the inputs of the workflow filled in.
+fn filled_expression(value: &Value, inputs: &[(String, Value)]) -> Value {
+    match value {
+        Value::Map(entries) => {
+            if let Some((Function::GetInput, arguments)) = Function::called_in(value)
+                && let Some((name, path)) = input((Function::GetInput.name(), arguments))
+                && let Some((_, value)) = inputs.iter().find(|(known, _)| known == name)
+                && let Some(value) = path.iter().try_fold(value, part)
+            {
+                return meant::written(value.clone());
+            }
+            let fill = |(key, value): &(std::sync::Arc<str>, Value)| {
+                (std::sync::Arc::clone(key), filled_expression(value, inputs))
+            };
+            Value::Map(entries.iter().map(fill).collect())
+        }
+        Value::List(items) => {
+            Value::List(items.iter().map(|item| filled_expression(item, inputs)).collect())
+        }
+        other => other.clone(),
+    }
 }
 
 /// The value with the inputs of the workflow filled in (statement I8).

@@ -15,7 +15,7 @@ pub(super) fn guard(
     builder: &mut PlanBuilder,
     behaviors: &Behaviors<'_, '_>,
     subject: Option<TopologyElement>,
-    condition: &Spanned<Value>,
+    (condition, written): (Spanned<Value>, &Value),
 ) -> Guard {
     let mut asked = Vec::new();
     Condition::read(&condition.value).attributes(&mut asked);
@@ -28,7 +28,10 @@ pub(super) fn guard(
             knowing(builder, behaviors, named, &names(*of));
         }
     }
-    Guard { element, condition: condition.value.clone(), span: condition.span }
+    drop(asked);
+    let Spanned { value: condition, span } = condition;
+    let written = (condition != *written).then(|| written.clone());
+    Guard { element, condition, written, span }
 }
 
 /// The node or group of this name.

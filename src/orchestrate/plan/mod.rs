@@ -463,6 +463,8 @@ fn said<'t>(
     builder: &mut PlanBuilder,
 ) -> Result<Diagnostics, Diagnostics> {
     builder.plan.is_2_0 = behaviors.topology.is_2_0;
+    let names = behaviors.topology.nodes.iter().map(|node| node.name.clone());
+    builder.plan.node_names = names.collect();
     let mut imperative = Imperative::new(behaviors, &query.order, builder);
     imperative.start(workflow, &query.inputs, targets);
     let found = imperative.diagnostics;

@@ -58,6 +58,8 @@ pub struct Plan {
     pub changes: Vec<ElementChange>,
     /// The instance that the plan is made for, if any.
     pub instance: Option<Box<PlannedInstance>>,
+    /// The names of all nodes of the template, for a plan that need not act on all of them.
+    pub(super) node_names: Vec<String>,
     /// Whether the template is one of TOSCA 2.0.
     pub(crate) is_2_0: bool,
     /// For each scope the written step that inlines it, and the scope of that step.
@@ -488,7 +490,8 @@ pub struct WorkflowStep {
     pub span: Span,
     /// How many activities it has.
     pub activities: u32,
-    /// Whether each activity is done for every member of a group.
+    /// Whether each activity is done for several elements: the members of a group, the nodes of a
+    /// template, or the relations of a requirement.
     pub is_for_group: bool,
     /// The conditions without which it does nothing.
     pub guards: Vec<Guard>,
@@ -504,8 +507,10 @@ pub struct WorkflowStep {
 pub struct Guard {
     /// The element whose attributes are checked.
     pub element: Option<PlanElementIndex>,
-    /// The condition, as it is written.
+    /// The condition, with the inputs of the workflow that are no secrets.
     pub condition: Value,
+    /// The condition as it is written, if it is another one.
+    pub(crate) written: Option<Value>,
     /// The place of the condition.
     pub span: Span,
 }

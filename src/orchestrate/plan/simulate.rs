@@ -1,15 +1,18 @@
 //! Simulates carrying out a plan, round by round, without running anything (statements S1 to S7 of
 //! simulation, I9 of failures).
 
-use super::condition::{AskedAttribute, Condition, ConditionCheck, DecidingAssertion, FoundValue};
+use super::condition::{
+    AskedAttribute, AskedNodes, Condition, ConditionCheck, DecidingAssertion, FoundValue,
+};
 use super::flow::{Flow, completes, is_tolerant};
 use super::model::{
-    ChangeClass, Guard, KnownAttribute, Plan, PlanElementIndex, PlanElementKind, PlanStepIndex,
-    StepWork,
+    ChangeClass, Guard, InstanceCount, KnownAttribute, Plan, PlanElementIndex, PlanElementKind,
+    PlanStepIndex, StepWork,
 };
 use super::start::StartStates;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::NodeState;
+use crate::tosca::function::{Function, function_in};
 use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::v2_0;
 use cuvee_text::value::Value;
@@ -202,26 +205,59 @@ impl<'p> Simulator<'p> {
     /// Takes over the given states and attributes of nodes.
     fn begin_at(&mut self, start: &'p StartStates) -> Result<(), Diagnostics> {
         let mut unknown = Diagnostics::default();
+        let mut given: FxHashSet<PlanElementIndex> = FxHashSet::default();
         for node in &start.nodes {
-            let Some(&element) = self.nodes.get(&*node.name) else {
+            let Some(element) = self.started(&node.name) else {
+                let is_known = self.is_elsewhere(&node.name);
                 // Other workflows need not act on every node of the instance.
-                if self.plan.is_generated {
+                if self.plan.is_generated || !is_known && node.span.is_some() {
                     let message = format!("there is no node `{}` in this plan", node.name);
                     let error = Diagnostic::error(Code::UnknownElement, message).at(node.span);
-                    let help = did_you_mean(&node.name, self.nodes.keys().copied());
+                    let names = self.plan.node_names.iter().map(|name| &**name);
+                    let help = did_you_mean(&node.name, self.nodes.keys().copied().chain(names));
                     unknown.push(error.help_opt(help));
                 }
                 continue;
             };
+            let is_first = given.insert(element);
             if let Some(state) = &node.state {
-                self.simulation.before[element.index()] = state;
+                let before = &mut self.simulation.before[element.index()];
+                // A template is as far as the least of its nodes.
+                if is_first || is_less(state, before) {
+                    *before = state;
+                }
             }
-            let attributes = node.attributes.iter();
-            self.attributes
-                .extend(attributes.map(|(name, value)| ((element, &**name), Some(value))));
+            for (name, value) in &node.attributes {
+                let known = self.attributes.entry((element, name)).or_insert(Some(value));
+                // Nodes of one template may have different values.
+                if *known != Some(value) {
+                    *known = None;
+                }
+            }
         }
         self.simulation.states = self.simulation.before.clone();
         if unknown.has_errors() { Err(unknown) } else { Ok(()) }
+    }
+
+    /// The element of a node with a given state. It may be one of the nodes of a template: `app@0`.
+    fn started(&self, name: &str) -> Option<PlanElementIndex> {
+        self.nodes.get(name).copied().or_else(|| {
+            let (template, index) = name.rsplit_once('@')?;
+            let (element, index) = (*self.nodes.get(template)?, index.parse::<u64>().ok()?);
+            let is_there = match self.plan.element(element).count {
+                InstanceCount::One => false,
+                InstanceCount::Known(count) => index < count,
+                InstanceCount::Open => true,
+            };
+            is_there.then_some(element)
+        })
+    }
+
+    /// Whether a node that the plan does not act on is one of the template.
+    fn is_elsewhere(&self, name: &str) -> bool {
+        let template = name.rsplit_once('@').map(|(template, _)| template);
+        let template = template.filter(|template| !self.nodes.contains_key(template));
+        self.plan.node_names.iter().any(|known| known == name || Some(&**known) == template)
     }
 
     /// Forgets the states of nodes that nobody gave, unless nothing is deployed yet.
@@ -231,7 +267,7 @@ impl<'p> Simulator<'p> {
         }
         let given = start.nodes.iter().filter(|node| node.state.is_some());
         let given: FxHashSet<_> =
-            given.filter_map(|node| self.nodes.get(&*node.name)).map(|it| it.index()).collect();
+            given.filter_map(|node| self.started(&node.name)).map(|it| it.index()).collect();
         let states = self.simulation.states.iter_mut().enumerate();
         let forgotten = states.filter(|(element, _)| !given.contains(element));
         forgotten.for_each(|(_, state)| *state = UNKNOWN);
@@ -264,7 +300,10 @@ impl<'p> Simulator<'p> {
         };
         let message = match self.asked(why) {
             Some(asked) => format!("{asked} {found}, {violates}"),
-            None => format!("`{}` does not hold", why.demand),
+            None => {
+                let written = guard.written.as_ref().map(write_flow);
+                format!("`{}` does not hold", written.as_ref().unwrap_or(&why.demand))
+            }
         };
         let error = Diagnostic::error(Code::FailedPrecondition, message).at(guard.span);
         cited(error.section("3.6.26"), self.plan.is_2_0)
@@ -295,7 +334,18 @@ impl<'p> Simulator<'p> {
             };
             let message = format!("whether {whether} is not known; it is taken as {taken}");
             let note = Diagnostic::note(Code::Undecidable, message).at(guard.span);
-            let help = "give its value in a file for `--state`";
+            // A value that is computed is known once functions have their values.
+            let is_computed = why.element.zip(why.attribute.as_ref()).map_or_else(
+                || asks_input(&guard.condition),
+                |(element, name)| {
+                    let known = self.beginning(element, name);
+                    known.is_some_and(|known| function_in(&known.value).is_some())
+                },
+            );
+            let help = match is_computed {
+                true => "give functions their values with `--evaluate`",
+                false => "give its value in a file for `--state`",
+            };
             let note = cited(note.section("3.6.25").help(help), self.plan.is_2_0);
             self.simulation.diagnostics.push(note);
         }
@@ -323,7 +373,21 @@ impl<'p> Simulator<'p> {
             None => subject,
         };
         let Some(element) = element else { return vec![(None, None)] };
-        let of = |one: PlanElementIndex| (Some(one), self.known(one, asked.name));
+        let of = |one: PlanElementIndex| {
+            let value = self.known(one, asked.name);
+            let count = match plan.element(one).count {
+                InstanceCount::One => Some(1),
+                InstanceCount::Known(count) => Some(count),
+                InstanceCount::Open => None,
+            };
+            let value = match (count, asked.nodes) {
+                (Some(count), nodes) => nodes.of(count, value),
+                // Nodes of one template are alike, however many there are.
+                (None, AskedNodes::At(_)) => value,
+                (None, AskedNodes::All) => None,
+            };
+            (Some(one), value)
+        };
         match plan.element(element).kind {
             PlanElementKind::Group => {
                 plan.element(element).members.iter().copied().map(of).collect()
@@ -624,6 +688,27 @@ fn nodes(plan: &Plan) -> FxHashMap<&str, PlanElementIndex> {
     nodes.map(|(index, element)| (&*element.name, PlanElementIndex::new(index))).collect()
 }
 
+/// Whether a value asks for an input.
+fn asks_input(value: &Value) -> bool {
+    let is_input = Function::called_in(value).is_some_and(|(it, _)| it == Function::GetInput);
+    is_input
+        || match value {
+            Value::List(items) => items.iter().any(asks_input),
+            Value::Map(entries) => entries.iter().any(|(_, value)| asks_input(value)),
+            _ => false,
+        }
+}
+
+/// Whether a node in one state is less far than one in another: failed, or earlier in its life.
+fn is_less(state: &str, other: &str) -> bool {
+    let rank = |state| match NodeState::named(state) {
+        Some(NodeState::Error) => (0, None),
+        Some(state) => (1, Some(state)),
+        None => (2, None),
+    };
+    rank(state) < rank(other)
+}
+
 /// Whether the plan deploys what is not there yet.
 fn is_deployment(plan: &Plan) -> bool {
     matches!(&*plan.workflow, "deploy" | "install")
@@ -700,6 +785,7 @@ mod tests {
             let guards = (!guard.is_empty()).then(|| Guard {
                 element: Some(element),
                 condition: value(guard),
+                written: None,
                 span: Span::DETACHED,
             });
             builder.plan.workflow_steps.push(WorkflowStep {
@@ -788,7 +874,8 @@ mod tests {
         let mut plan = workflow(&[("a", &[], &[], "")]);
         let element = plan.steps[0].element;
         let condition = value("state: [{equal: available}]");
-        plan.preconditions = vec![Guard { element, condition, span: Span::DETACHED }];
+        plan.preconditions =
+            vec![Guard { element, condition, written: None, span: Span::DETACHED }];
         let start = StartStates::default();
         let simulation = simulate(&plan, &start, &SimulationOptions::default()).unwrap();
         assert!(simulation.has_failed && simulation.events.is_empty());

@@ -19,6 +19,8 @@ pub(super) struct Indices {
     pub node: Option<u64>,
     /// The index of the relationship among those of its requirement.
     pub relationship: Option<u64>,
+    /// Whether the expression is one of a workflow, whose inputs are not those of the topology.
+    pub is_in_workflow: bool,
 }
 
 impl KnownInputs {

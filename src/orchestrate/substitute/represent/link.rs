@@ -245,7 +245,7 @@ impl<'a> Linking<'_, '_, 'a> {
     fn count(&self, assignment: &ViewedRequirement<'a>) -> (Option<u64>, bool) {
         let Some(said) = entry(&assignment.body, "count") else { return (Some(1), false) };
         let is_call = whole(&OutNode::root(&said).to_value()).is_none();
-        let value = self.known.value(&said, Indices { node: Some(0), relationship: None });
+        let value = self.known.value(&said, Indices { node: Some(0), ..Indices::default() });
         (value.ok().flatten().as_ref().and_then(whole), is_call)
     }
 
@@ -342,7 +342,7 @@ impl<'a> Linking<'_, '_, 'a> {
         let assignment = &node.assignments[wanted.position];
         let mut all: Vec<Rc<[u64]>> = Vec::new();
         for relation in wanted.first..wanted.first.saturating_add(wanted.count.min(RELATIONS + 1)) {
-            let at = Indices { node: Some(0), relationship: Some(relation) };
+            let at = Indices { node: Some(0), relationship: Some(relation), ..Indices::default() };
             let value = match self.known.value(index, at) {
                 Ok(Some(value)) => value,
                 Ok(None) if wanted.nodes.is_none() => return None,
@@ -619,7 +619,7 @@ impl RelationLink {
             }
             Self::Leads(targets) => {
                 let lead = |(relation, target): &(u64, String)| {
-                    let at = Indices { node: None, relationship: Some(*relation) };
+                    let at = Indices { relationship: Some(*relation), ..Indices::default() };
                     let mut parts = entries(&body);
                     for (key, value) in &mut parts {
                         if key_name(key) != "node" {

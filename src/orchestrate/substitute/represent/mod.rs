@@ -145,7 +145,7 @@ impl NodeCounts {
             let (name, place) = (key_name(key), OutNode::root(&count).span());
             let place = if place.is_detached() { key_span(key) } else { place };
             // Outside of nodes that are there, the index is that of a single one.
-            let at = Indices { node: Some(0), relationship: None };
+            let at = Indices { node: Some(0), ..Indices::default() };
             match known.value(&count, at).map(|value| value.map(|value| (whole(&value), value))) {
                 Ok(None | Some((None, Value::Null))) => {}
                 Ok(Some((Some(count), _))) => {
@@ -301,7 +301,7 @@ impl Representing<'_, '_> {
                     }
                     _ => OutKey::New(new.into()),
                 };
-                let at = Indices { node: Some(index), relationship: None };
+                let at = Indices { node: Some(index), ..Indices::default() };
                 all.push((key, self.value(&body, at)));
             }
         }

@@ -94,7 +94,7 @@ impl Representing<'_, '_> {
 
     /// The value of a call in a node of which the index is known.
     fn decided<'a>(&self, call: &Out<'a>, at: Indices) -> Option<Out<'a>> {
-        (self.evaluates && at.node.is_some()).then_some(())?;
+        (self.evaluates && at.node.is_some() && !at.is_in_workflow).then_some(())?;
         // Calls that have no value are reported where they are checked.
         self.known.value(call, at).ok().flatten().map(Out::Value)
     }

@@ -100,7 +100,7 @@ impl Representing<'_, '_> {
                 continue;
             };
             if let (Some(node), true) = (nodes.first(), only_inlines(&step)) {
-                let mut parts = entries(&self.value(&step, Indices::default()));
+                let mut parts = self.step_at(&step, 0);
                 set(&mut parts, "target", |_| Some(name(node.clone())));
                 all.push((key, like(&step, parts)));
                 continue;
@@ -115,7 +115,7 @@ impl Representing<'_, '_> {
             };
             followers.insert(own.into_owned(), first);
             for (index, node) in nodes.into_iter().enumerate() {
-                let mut parts = entries(&self.value(&step, Indices::default()));
+                let mut parts = self.step_at(&step, index as u64);
                 set(&mut parts, "target", |_| Some(name(node)));
                 if let Some(next) = names.get(index + 1) {
                     let next = vec![(None, name(next.clone()))];
@@ -133,6 +133,12 @@ impl Representing<'_, '_> {
         }
         all.iter_mut().for_each(|(_, step)| *step = following(step, &followers));
         like(steps, all)
+    }
+
+    /// What a step says of its target, which is the node of this index.
+    fn step_at<'a>(&self, step: &Out<'a>, index: u64) -> MapEntries<'a> {
+        let at = Indices { node: Some(index), is_in_workflow: true, ..Indices::default() };
+        entries(&self.value(step, at))
     }
 
     /// The substitution mapping of the template itself. A capability is that of the first node, a
