@@ -333,8 +333,8 @@ impl InstancePlanQuery {
             let node = self.adaptation.former(node);
             let edited = model.nodes.get(&*node).map_or(&[][..], |node| &node.edited);
             let is_edited = |path: &str| {
-                edited.iter().any(|name| {
-                    let within = path.strip_prefix(&format!("property{}", step(name)));
+                edited.iter().flat_map(|name| edited_paths(name)).any(|edited| {
+                    let within = path.strip_prefix(&edited);
                     within.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
                 })
             };
@@ -351,6 +351,15 @@ impl InstancePlanQuery {
         }
         if found.has_errors() { Err(found) } else { Ok(()) }
     }
+}
+
+/// The paths in changes of a property that somebody edited. A name with a dot may be that of one of
+/// a capability.
+fn edited_paths(name: &str) -> impl Iterator<Item = String> {
+    let of_capability = name
+        .split_once('.')
+        .map(|(capability, name)| format!("capability{}.property{}", step(capability), step(name)));
+    [format!("property{}", step(name))].into_iter().chain(of_capability)
 }
 
 /// The values of changed nodes that are known only once the plan is carried out.
