@@ -85,6 +85,9 @@ pub enum Event {
         /// The index of the node among those of its template; given with `template`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<u32>,
+        /// The name of its type, if the target calls the type by another name.
+        #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+        type_name: Option<Arc<str>>,
     },
     /// A node was removed.
     NodeRemoved {

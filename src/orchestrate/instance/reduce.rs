@@ -153,9 +153,12 @@ impl InstanceModel {
             | Event::StepClaimed { .. }
             | Event::StepEnded { .. } => self.orchestrate(head, event)?,
             Event::NodeAdded(added) => self.add_node(head, added)?,
-            Event::NodeDefined { id, target, template, index } => {
+            Event::NodeDefined { id, target, template, index, type_name } => {
                 let node = self.node_mut(id)?;
                 node.target.clone_from(target);
+                if let Some(type_name) = type_name {
+                    node.type_name = Arc::clone(type_name);
+                }
                 if template.is_some() {
                     (node.template, node.index) = (template.clone(), *index);
                 }

@@ -33,8 +33,9 @@ pub(super) fn come(
 ) -> Added {
     let Some(node) = models.to.nodes.get(id) else { return Ok(()) };
     match record.model().nodes.get(id) {
-        // A node that is only a definition may also change its type.
-        Some(is) if is.type_name != node.type_name => {
+        // A node that is only a definition may also change its type. Of others only the name of the
+        // type differs: a node of another type is made anew.
+        Some(is) if is.type_name != node.type_name && is.state == InstanceState::default() => {
             record.add(Event::NodeRemoved { id: Arc::clone(id) })?;
         }
         Some(_) => return define(record, models, id, digest),
@@ -82,12 +83,14 @@ fn definition(
 ) -> Vec<Event> {
     let mut events = Vec::new();
     let template = (is.template != to.template || is.index != to.index).then_some(&to.template);
-    if template.is_some() || is.target.as_ref() != digest {
+    let type_name = (is.type_name != to.type_name).then(|| Arc::clone(&to.type_name));
+    if template.is_some() || type_name.is_some() || is.target.as_ref() != digest {
         events.push(Event::NodeDefined {
             id: Arc::clone(id),
             target: digest.cloned(),
             template: template.cloned().flatten(),
             index: to.index.filter(|_| template.is_some()),
+            type_name,
         });
     }
     let entity: Arc<str> = format!("node.{id}").into();
