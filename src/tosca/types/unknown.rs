@@ -47,7 +47,7 @@ impl TypeHierarchy<'_> {
         let way = families
             .iter()
             .flat_map(|family| self.defined(*family, name))
-            .find_map(|(position, _)| scopes?.way_to(file, position));
+            .find_map(|(position, _)| scopes?.prefix_for(file, position));
         if let Some(way) = way {
             return error.help(format!("it is imported as `{way}:{name}`"));
         }
