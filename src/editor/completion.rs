@@ -2,15 +2,15 @@
 
 use super::TemplateAnalysis;
 use super::grammar::{FilePurpose, HeldContent, MapGrammar, MemberKind, NameFamily};
-use super::owners::DefinedMember;
-use super::parts::element;
+use super::owners::{DefinedMember, element};
 use super::symbols::SymbolKey;
 use super::targets::PossibleTarget;
 use super::walk::{HolderKind, NameHolder, PathKind, Word, WordRole, walk};
 use crate::tosca::Family;
-use crate::tosca::types::profile;
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::grammar::ElementGrammar;
+use crate::tosca::v2_0::function::{BuiltIn, FUNCTIONS};
+use crate::tosca::v2_0::grammar::{ElementGrammar, KeynameContent};
+use crate::tosca::value::Primitive;
 use crate::variability::options;
 use crate::variability::syntax::ExpressionOperator;
 use crate::variability::template::PLAIN_VERSION;
@@ -108,21 +108,7 @@ pub fn complete(
     let has_colon = behind.trim_start_matches([' ', '"', '\'']).starts_with(':');
     let found = Vec::new();
     let mut words = Suggesting { analysis, path, file, is_plain, elements, has_colon, found };
-    walk(document.root(), &mut |word| match (word.role, word.node.text()) {
-        (_, Some(MARKER)) => words.suggest(word),
-        // Folders may stand before the name of a file.
-        (role, Some(text)) => {
-            let named = match role {
-                WordRole::FileName(named) => Some(named),
-                WordRole::Implementation => Some(FilePurpose::Artifact),
-                _ => None,
-            };
-            if let Some((named, folder)) = named.zip(text.strip_suffix(MARKER)) {
-                words.files(named, folder);
-            }
-        }
-        _ => {}
-    });
+    walk(document.root(), &mut |word| words.offer(word, document.root()));
     completion.suggestions = words.found;
     completion.suggestions.sort();
     completion.suggestions.dedup_by(|one, other| one.label == other.label);
@@ -157,6 +143,22 @@ struct Suggesting<'s, 'a> {
 }
 
 impl<'s, 'a> Suggesting<'s, 'a> {
+    /// Suggests what a word may be that is, or ends with, the one at the cursor.
+    fn offer(&mut self, word: Word<'_, '_>, root: Node<'_>) {
+        let Some(before) = word.text().and_then(|text| text.strip_suffix(MARKER)) else { return };
+        match (word.role, before) {
+            (_, "") => self.suggest(word),
+            // The `$` before operators and functions of TOSCA 2.0 is no part of the word.
+            (WordRole::Operator, "$") if self.elements.is_some() => self.suggest(word),
+            (WordRole::Entry, "$") => self.functions(root),
+            (WordRole::Names(families), _) => self.behind_namespace(families, before, word),
+            // Folders may stand before the name of a file.
+            (WordRole::FileName(named), folder) => self.files(named, folder),
+            (WordRole::Implementation, folder) => self.files(FilePurpose::Artifact, folder),
+            _ => {}
+        }
+    }
+
     fn suggest(&mut self, word: Word<'_, '_>) {
         match word.role {
             WordRole::Keyname(grammar) if self.elements.is_some() => {
@@ -188,6 +190,7 @@ impl<'s, 'a> Suggesting<'s, 'a> {
                     self.add_key(keyword, SuggestionKind::Operator, None, true);
                 }
             }
+            WordRole::Event => self.called(word.holder, true),
             WordRole::OptionName => {
                 for option in options::known().filter(|option| !is_there(word.map, option.name)) {
                     let detail = option.description.to_owned();
@@ -202,6 +205,7 @@ impl<'s, 'a> Suggesting<'s, 'a> {
                 }
             }
             WordRole::OneOf(words) => {
+                let words = self.words_of_2_0(word).unwrap_or(words);
                 words.iter().for_each(|word| self.add(word, SuggestionKind::Value, None));
             }
             WordRole::Truth => {
@@ -255,6 +259,15 @@ impl<'s, 'a> Suggesting<'s, 'a> {
         }
     }
 
+    /// The words that a list has in TOSCA 2.0.
+    fn words_of_2_0(&self, word: Word<'_, '_>) -> Option<&'static [&'static str]> {
+        let element = self.elements.as_ref()?.get(&word.map?.position())?;
+        match element.keyname_of_1_3(word.key?.text()?)?.holds {
+            KeynameContent::Words(words) => Some(words),
+            _ => None,
+        }
+    }
+
     fn add(&mut self, label: &str, kind: SuggestionKind, detail: Option<String>) {
         let (label, insert) = (label.to_owned(), label.to_owned());
         self.found.push(Suggestion { label, kind, insert, detail });
@@ -279,7 +292,7 @@ impl<'s, 'a> Suggesting<'s, 'a> {
 
     fn names(&mut self, family: NameFamily, word: Word<'_, '_>) {
         match family {
-            NameFamily::Type(family) => return self.types(family, word),
+            NameFamily::Type(family) => return self.types(family, "", word),
             NameFamily::Member(kind) => return self.members(kind, word),
             _ => {}
         }
@@ -303,23 +316,55 @@ impl<'s, 'a> Suggesting<'s, 'a> {
         }
     }
 
-    fn types(&mut self, family: Family, word: Word<'_, '_>) {
-        let Some(types) = self.analysis.types else { return };
-        if family == Family::Data {
-            for name in ["string", "integer", "float", "boolean", "timestamp", "map", "list"] {
-                if profile::primitive(name).is_some() || matches!(name, "map" | "list") {
-                    self.add(name, SuggestionKind::Type, None);
-                }
+    /// Suggests the functions of TOSCA 2.0, and those that the file declares.
+    fn functions(&mut self, root: Node<'_>) {
+        if self.elements.is_none() {
+            return;
+        }
+        for BuiltIn { name, takes, .. } in FUNCTIONS {
+            let takes = Some((*takes).to_owned()).filter(|takes| !takes.is_empty());
+            self.add_key(name, SuggestionKind::Operator, takes, true);
+        }
+        let places = [Some(root), root.get("topology_template")].into_iter().flatten();
+        for (key, _) in places.filter_map(|it| it.get("functions")).flat_map(Node::entries) {
+            self.add_key(key.text().unwrap_or_default(), SuggestionKind::Name, None, true);
+        }
+    }
+
+    /// Suggests the types behind the namespace that stands before the cursor.
+    fn behind_namespace(&mut self, families: &[NameFamily], before: &str, word: Word<'_, '_>) {
+        for family in families.iter().filter(|_| before.ends_with(':')) {
+            if let NameFamily::Type(family) = family {
+                self.types(*family, before, word);
             }
+        }
+    }
+
+    fn types(&mut self, family: Family, namespace: &str, word: Word<'_, '_>) {
+        let Some(types) = self.analysis.types else { return };
+        if family == Family::Data && namespace.is_empty() {
+            // Those of version 1.3 that are types of its profile are among the types.
+            let of_1_3 = ["string", "integer", "float", "boolean", "timestamp", "map", "list"];
+            let names = match self.elements.is_some() {
+                true => Primitive::OF_2_0.map(Primitive::name).to_vec(),
+                false => of_1_3.to_vec(),
+            };
+            names.iter().for_each(|name| self.add(name, SuggestionKind::Type, None));
         }
         let wanted = (family == Family::Node).then(|| self.wanted(word)).flatten();
         for id in types.named_ids() {
             // Of thousands of types, only names and descriptions are read.
             let (of, key, body) = types.place(id);
-            let name = key.text().unwrap_or_default();
-            if of != family || types.find_in(self.file, family, name) != Some(id) {
+            if of != family {
                 continue;
             }
+            let own = key.text().unwrap_or_default();
+            let is_known = types.find_in(self.file, family, &[namespace, own].concat()) == Some(id);
+            let name = match is_known {
+                true => Some(own.into()),
+                false => types.name_in(self.file, id).filter(|_| namespace.is_empty()),
+            };
+            let Some(name) = name.as_deref() else { continue };
             if wanted.as_ref().is_some_and(|wanted| !wanted.may_be_type(id)) {
                 continue;
             }
@@ -341,6 +386,11 @@ impl<'s, 'a> Suggesting<'s, 'a> {
 
     fn members(&mut self, kind: MemberKind, word: Word<'_, '_>) {
         let Some(scope) = self.analysis.scope(self.file) else { return };
+        if let (MemberKind::Operation, Some(HolderKind::Part(MemberKind::Interface, "", _))) =
+            (kind, word.holder.map(|it| it.kind))
+        {
+            return self.called(word.holder.and_then(|interface| interface.of), false);
+        }
         let around = word.holder.into_iter().flat_map(NameHolder::outwards);
         // What implements an operation may be an artifact of the node around.
         let mut elements = around.filter(|it| matches!(it.kind, HolderKind::Entity(_)));
@@ -359,6 +409,20 @@ impl<'s, 'a> Suggesting<'s, 'a> {
                 match word.is_key {
                     true => self.add_key(name, SuggestionKind::Member, detail, true),
                     false => self.add(name, SuggestionKind::Member, detail),
+                }
+            }
+        }
+    }
+
+    /// Suggests what activities can call of something, or the notifications that triggers can wait for,
+    /// each behind its interface.
+    fn called(&mut self, subject: Option<&NameHolder<'_, '_>>, is_event: bool) {
+        let Some(scope) = self.analysis.scope(self.file) else { return };
+        for owner in &scope.owners(subject).all {
+            for (interface, it) in scope.interfaces_of(owner) {
+                let names = if is_event { &it.notifications } else { &it.operations };
+                for name in names.keys() {
+                    self.add(&format!("{interface}.{name}"), SuggestionKind::Member, None);
                 }
             }
         }
@@ -391,6 +455,7 @@ impl<'s, 'a> Suggesting<'s, 'a> {
     /// Suggests what a path may go on with.
     fn steps(&mut self, word: Word<'_, '_>) {
         let Some(scope) = self.analysis.scope(self.file) else { return };
+        scope.words(&word).iter().for_each(|it| self.add(it, SuggestionKind::Value, None));
         for part in scope.steps(&word) {
             let name = part.key.text().unwrap_or_default();
             self.add(name, SuggestionKind::Member, part.type_name().map(str::to_owned));

@@ -4,7 +4,7 @@ use super::TemplateAnalysis;
 use super::grammar::{FilePurpose, NameFamily};
 use super::owners::DefinedMember;
 use super::symbols::{NameAtPlace, SymbolKey};
-use super::walk::{WordRole, walk_as};
+use super::walk::{WordRole, operator_of, walk_as};
 use crate::diagnostic::page;
 use crate::explore::{Opened, Space, VariantShare, words};
 use crate::tosca::types::Parts;
@@ -73,7 +73,7 @@ impl TemplateAnalysis<'_> {
         let text = match role {
             WordRole::OptionName => describe_option(node.text()?)?,
             WordRole::OptionValue => describe_option(key?.text()?)?,
-            WordRole::Operator => describe_operator(node.text()?)?,
+            WordRole::Operator => describe_operator(operator_of(node)?.keyword())?,
             WordRole::FileName(FilePurpose::Import) => self.describe_import(path, node.text()?)?,
             _ => {
                 let (found, span) = self.name_at(at)?;

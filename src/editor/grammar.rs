@@ -1,8 +1,9 @@
 //! Says what may stand where in a file: which keynames a map has, and which names are defined or
 //! named by what is in it. Completing and following names read this one table.
 
-use crate::tosca::Family;
 use crate::tosca::shape::{self, STATUS, Shape, Vocabulary};
+use crate::tosca::v2_0::grammar::ElementGrammar;
+use crate::tosca::{Family, v2_0};
 use crate::variability::inputs::FeatureKeyword;
 use crate::variability::template::shape as variable;
 use cuvee_text::yaml::Node;
@@ -89,6 +90,8 @@ pub(crate) enum FilePurpose {
 pub(crate) enum NamedSubject {
     /// The target of the requirement around it.
     Target,
+    /// The capability of the target that the requirement around it leads to.
+    TargetCapability,
     /// The `target` of the map around it.
     StepNode,
     /// The same, or its relationship for `target_relationship`.
@@ -120,6 +123,8 @@ pub(crate) enum HeldContent {
     Alternatives(&'static [NameFamily], &'static MapGrammar),
     /// A variability condition or expression.
     Condition,
+    /// The same, or a value that names nothing.
+    Default,
     /// A value, in which functions may name inputs.
     Value,
     /// A value that is assigned; or a map that says more, as variability lets lists of them say.
@@ -128,6 +133,8 @@ pub(crate) enum HeldContent {
     Parameter(&'static MapGrammar),
     /// The names of the outputs of an operation or a workflow, each with a path to an attribute.
     Outputs,
+    /// A path to an attribute.
+    Path,
     /// Clauses that values fulfil.
     Constraints,
     /// A node filter.
@@ -138,6 +145,8 @@ pub(crate) enum HeldContent {
     TriggerCondition,
     /// An operation as activities call it, or a map that says more.
     CalledOperation,
+    /// An event: a notification behind its interface, or any text.
+    Event,
     /// What implements an operation: an artifact, a file, or a map that says more.
     Implementation,
     /// The same, or the definition of an operation.
@@ -190,6 +199,8 @@ pub(crate) enum MapKeys {
     Of(&'static Shape),
     /// Those of a vocabulary, of which plain templates have only the keynames of TOSCA.
     Words(&'static Vocabulary),
+    /// Those of an element that only TOSCA 2.0 has.
+    Element(&'static ElementGrammar),
     /// Those of variability inputs.
     Inputs,
     /// Those of variability presets.
@@ -212,6 +223,7 @@ impl MapGrammar {
         match &self.keys {
             MapKeys::Of(shape) => shape.has(key),
             MapKeys::Words(vocabulary) => vocabulary.has(key),
+            MapKeys::Element(element) => element.keyname_of_1_3(key).is_some(),
             MapKeys::Inputs => crate::variability::inputs::input_keywords().any(|it| it == key),
             MapKeys::Presets => crate::variability::inputs::preset_keywords().any(|it| it == key),
         }
@@ -228,7 +240,7 @@ impl MapGrammar {
     fn common(&self) -> &'static [(&'static str, HeldContent)] {
         match self.keys {
             MapKeys::Words(_) => COMMON,
-            MapKeys::Of(_) | MapKeys::Inputs | MapKeys::Presets => &[],
+            MapKeys::Of(_) | MapKeys::Element(_) | MapKeys::Inputs | MapKeys::Presets => &[],
         }
     }
 
@@ -258,6 +270,7 @@ impl MapGrammar {
             MapKeys::Of(shape) => shape.names().collect(),
             MapKeys::Words(vocabulary) if is_plain => vocabulary.of_tosca().names().collect(),
             MapKeys::Words(vocabulary) => vocabulary.names().collect(),
+            MapKeys::Element(element) => element.names().collect(),
             MapKeys::Inputs => crate::variability::inputs::input_keywords().collect(),
             MapKeys::Presets => crate::variability::inputs::preset_keywords().collect(),
         }
@@ -327,6 +340,7 @@ pub(crate) static SERVICE: MapGrammar = with(
         ("node_types", Defined(NameFamily::Type(Family::Node), &Map(&NODE_TYPE))),
         ("group_types", Defined(NameFamily::Type(Family::Group), &Map(&GROUP_TYPE))),
         ("policy_types", Defined(NameFamily::Type(Family::Policy), &Map(&POLICY_TYPE))),
+        ("functions", FUNCTIONS),
         ("topology_template", Map(&TOPOLOGY)),
     ],
 );
@@ -371,7 +385,7 @@ const ARTIFACT_BODY: HeldContent = HeldContent::FileOr(FilePurpose::Artifact, &A
 static PROPERTY: MapGrammar = of(&shape::PROPERTY, &OF_PROPERTY).of_values();
 static ATTRIBUTE: MapGrammar = of(&shape::ATTRIBUTE, &OF_PROPERTY).of_values();
 static SCHEMA: MapGrammar = of(&shape::SCHEMA, &OF_PROPERTY).of_values();
-static OF_PROPERTY: [(&str, HeldContent); 9] = [
+static OF_PROPERTY: [(&str, HeldContent); 10] = [
     ("type", Name(DATA)),
     ("required", Truth),
     ("status", Words(&STATUS)),
@@ -381,6 +395,7 @@ static OF_PROPERTY: [(&str, HeldContent); 9] = [
     ("validation", Value),
     ("key_schema", NameOr(DATA, &Map(&SCHEMA))),
     ("entry_schema", NameOr(DATA, &Map(&SCHEMA))),
+    ("mapping", HeldContent::Path),
 ];
 
 /// An interface that a type has.
@@ -414,7 +429,11 @@ static OPERATION: MapGrammar = of(
 );
 static NOTIFICATION: MapGrammar = of(
     &shape::NOTIFICATION,
-    &[("implementation", HeldContent::Implementation), ("outputs", HeldContent::Outputs)],
+    &[
+        ("inputs", INPUTS),
+        ("implementation", HeldContent::Implementation),
+        ("outputs", HeldContent::Outputs),
+    ],
 );
 pub(crate) static IMPLEMENTATION: MapGrammar = of(
     &shape::IMPLEMENTATION,
@@ -430,8 +449,11 @@ static DATA_TYPE: MapGrammar = of(
         ("derived_from", Name(DATA)),
         ("properties", OWN_PROPERTIES),
         ("constraints", HeldContent::Constraints),
+        ("validation", Value),
         ("key_schema", NameOr(DATA, &Map(&SCHEMA))),
         ("entry_schema", NameOr(DATA, &Map(&SCHEMA))),
+        ("data_type", Name(DATA)),
+        ("data_value_type", Name(DATA)),
     ],
 )
 .defining(Family::Data);
@@ -447,6 +469,7 @@ static CAPABILITY_TYPE: MapGrammar = of(
         ("properties", OWN_PROPERTIES),
         ("attributes", OWN_ATTRIBUTES),
         ("valid_source_types", List(&Name(NODES))),
+        ("valid_relationship_types", List(&Name(RELATIONSHIPS))),
     ],
 )
 .defining(Family::Capability);
@@ -461,6 +484,8 @@ static RELATIONSHIP_TYPE: MapGrammar = of(
             "valid_target_types",
             List(&Name(&[NameFamily::Type(Family::Capability), NameFamily::Type(Family::Node)])),
         ),
+        ("valid_target_node_types", List(&Name(NODES))),
+        ("valid_source_node_types", List(&Name(NODES))),
     ],
 )
 .defining(Family::Relationship);
@@ -524,6 +549,7 @@ static CAPABILITY: MapGrammar = of(
         ("properties", OWN_PROPERTIES),
         ("attributes", OWN_ATTRIBUTES),
         ("valid_source_types", List(&Name(NODES))),
+        ("valid_relationship_types", List(&Name(RELATIONSHIPS))),
     ],
 );
 const REQUIREMENT_DEFINITIONS: HeldContent =
@@ -535,11 +561,17 @@ static REQUIREMENT_DEFINITION: MapGrammar = of(
         ("node", Name(NODES)),
         ("relationship", NameOr(RELATIONSHIPS, &Map(&REQUIREMENT_RELATIONSHIP))),
         ("node_filter", TARGET_FILTER),
+        ("occurrences", Value),
     ],
 );
 static REQUIREMENT_RELATIONSHIP: MapGrammar = of(
     &shape::REQUIREMENT_RELATIONSHIP,
-    &[("type", Name(RELATIONSHIPS)), ("interfaces", INTERFACE_ASSIGNMENTS)],
+    &[
+        ("type", Name(RELATIONSHIPS)),
+        ("properties", OWN_PROPERTIES),
+        ("attributes", OWN_ATTRIBUTES),
+        ("interfaces", INTERFACE_ASSIGNMENTS),
+    ],
 )
 .typed_as(Family::Relationship);
 const TARGET_FILTER: HeldContent = About(NamedSubject::Target, &HeldContent::Filter);
@@ -555,7 +587,22 @@ static TOPOLOGY: MapGrammar = with(
         ("outputs", Defined(NameFamily::Output, &Map(&PARAMETER))),
         ("substitution_mappings", Map(&SUBSTITUTION)),
         ("workflows", Defined(NameFamily::Workflow, &Map(&WORKFLOW))),
+        ("functions", FUNCTIONS),
         ("variability", Map(&VARIABILITY)),
+    ],
+);
+/// Functions, which only TOSCA 2.0 lets files declare.
+const FUNCTIONS: HeldContent = Named(&[], &Map(&FUNCTION));
+static FUNCTION: MapGrammar =
+    grammar(MapKeys::Element(&v2_0::grammar::FUNCTION), &[("signatures", List(&Map(&SIGNATURE)))]);
+static SIGNATURE: MapGrammar = grammar(
+    MapKeys::Element(&v2_0::grammar::SIGNATURE),
+    &[
+        ("arguments", List(&NameOr(DATA, &Map(&SCHEMA)))),
+        ("optional_arguments", List(&NameOr(DATA, &Map(&SCHEMA)))),
+        ("variadic", Truth),
+        ("result", NameOr(DATA, &Map(&SCHEMA))),
+        ("implementation", HeldContent::Implementation),
     ],
 );
 static PARAMETER: MapGrammar = with(&variable::PARAMETER, &OF_PROPERTY).of_values();
@@ -580,6 +627,9 @@ const MAPPED_PROPERTY: HeldContent = HeldContent::Mapped(
 const MAPPED_ATTRIBUTE: HeldContent =
     HeldContent::Mapped(MemberKind::Attribute, &[NameFamily::Output, NameFamily::Node]);
 const MAPPED_CAPABILITY: HeldContent = HeldContent::Mapped(MemberKind::Capability, NODE_TEMPLATES);
+/// A node or, in TOSCA 2.0, a group.
+const MEMBER: HeldContent =
+    HeldContent::Mapped(MemberKind::Requirement, &[NameFamily::Node, NameFamily::Group]);
 const MAPPED_REQUIREMENT: HeldContent =
     HeldContent::Mapped(MemberKind::Requirement, NODE_TEMPLATES);
 static PROPERTY_MAPPING: MapGrammar =
@@ -637,12 +687,15 @@ static NODE: MapGrammar = with(
         ("capabilities", Named(CAPABILITY_NAMES, &Map(&CAPABILITY_ASSIGNMENT))),
         ("interfaces", INTERFACE_ASSIGNMENTS),
         ("artifacts", Named(ARTIFACT_NAMES, &ARTIFACT_BODY)),
-        ("directives", List(&Words(&["substitute", "select"]))),
+        ("directives", List(&Words(DIRECTIVES))),
+        ("instance_count", Value),
         ("node_filter", HeldContent::Filter),
         ("technology", Alternatives(&[], &TECHNOLOGY)),
     ],
 )
 .typed_as(Family::Node);
+/// The directives of version 1.3; TOSCA 2.0 says of each element which ones it has.
+const DIRECTIVES: &[&str] = &["substitute", "select"];
 const TARGETS: &[NameFamily] = &[NameFamily::Node, NameFamily::Type(Family::Node)];
 static TECHNOLOGY: MapGrammar = with(&variable::TECHNOLOGY, &[]);
 pub(crate) static FILTER: MapGrammar = of(
@@ -655,7 +708,8 @@ pub(crate) static FILTER: MapGrammar = of(
 const FILTERED: HeldContent = Named(PROPERTY_NAMES, &HeldContent::Constraints);
 static CAPABILITY_FILTER: MapGrammar = of(&shape::CAPABILITY_FILTER, &[("properties", FILTERED)]);
 static TYPE: MapGrammar = with(&variable::TYPE, &[]);
-static CAPABILITY_ASSIGNMENT: MapGrammar = of(&shape::CAPABILITY_ASSIGNMENT, &VALUES);
+static CAPABILITY_ASSIGNMENT: MapGrammar =
+    of(&shape::CAPABILITY_ASSIGNMENT, &[VALUES[0], VALUES[1], ("directives", List(&Words(&[])))]);
 pub(crate) static ARTIFACT: MapGrammar = with(
     &variable::ARTIFACT,
     &[
@@ -671,7 +725,11 @@ static REQUIREMENT: MapGrammar = with(
     &[
         ("node", Name(TARGETS)),
         ("capability", About(NamedSubject::Target, &Name(SOME_CAPABILITIES))),
+        ("allocation", About(NamedSubject::TargetCapability, &VALUES[0].1)),
+        ("count", Value),
         ("node_filter", TARGET_FILTER),
+        ("directives", List(&Words(&[]))),
+        ("optional", Value),
         (
             "relationship",
             NameOr(
@@ -683,7 +741,7 @@ static REQUIREMENT: MapGrammar = with(
 );
 static RELATIONSHIP_IN_PLACE: MapGrammar = with(
     &variable::RELATIONSHIP_IN_PLACE,
-    &[("type", Name(RELATIONSHIPS)), VALUES[0], ("interfaces", INTERFACE_ASSIGNMENTS)],
+    &[("type", Name(RELATIONSHIPS)), VALUES[0], VALUES[1], ("interfaces", INTERFACE_ASSIGNMENTS)],
 )
 .typed_as(Family::Relationship);
 static RELATIONSHIP: MapGrammar = with(
@@ -702,7 +760,7 @@ static GROUP: MapGrammar = with(
     &[
         ("type", Alternatives(GROUPS, &TYPE)),
         // A relation may be a member, too: it is named behind its node.
-        ("members", List(&MAPPED_REQUIREMENT)),
+        ("members", List(&MEMBER)),
         VALUES[0],
         VALUES[1],
         ("interfaces", INTERFACE_ASSIGNMENTS),
@@ -725,6 +783,8 @@ static WORKFLOW: MapGrammar = of(
         ("inputs", OWN_INPUTS),
         ("outputs", HeldContent::Outputs),
         ("preconditions", List(&Map(&PRECONDITION))),
+        ("precondition", Value),
+        ("implementation", HeldContent::Implementation),
         ("steps", Named(&[], &Map(&STEP))),
     ],
 );
@@ -771,6 +831,7 @@ const TRIGGERS: HeldContent = Named(&[], &Map(&TRIGGER));
 static TRIGGER: MapGrammar = of(
     &shape::TRIGGER,
     &[
+        ("event", About(NamedSubject::Trigger, &HeldContent::Event)),
         ("target_filter", Map(&EVENT_FILTER)),
         ("condition", About(NamedSubject::Trigger, &HeldContent::TriggerCondition)),
         ("action", About(NamedSubject::Trigger, &List(&Map(&ACTIVITY)))),
@@ -834,6 +895,7 @@ static VARIABILITY_INPUT: MapGrammar = grammar(
     MapKeys::Inputs,
     &[
         ("type", Words(&["boolean", "integer", "float", "string"])),
+        ("default", HeldContent::Default),
         ("default_expression", HeldContent::Condition),
     ],
 );

@@ -11,6 +11,7 @@ mod mended;
 mod outline;
 mod owners;
 mod parts;
+mod path;
 mod place;
 mod rename;
 mod symbols;

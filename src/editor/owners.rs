@@ -262,7 +262,7 @@ impl<'s, 'a> TypeScope<'s, 'a> {
 
     /// A node or a group with its members.
     fn target<'x>(&self, name: Option<Node<'_>>) -> Owners<'x> {
-        let Some(name) = name.and_then(Node::text) else { return Owners::unknown() };
+        let Some(name) = name.and_then(first_name) else { return Owners::unknown() };
         match self.bodies(NameFamily::Group, name).is_empty() {
             true => self.named(&[NameFamily::Node], name),
             false => self.members(name),
@@ -372,6 +372,18 @@ impl<'s, 'a> TypeScope<'s, 'a> {
         known.next().map_or_else(|| of(&self.types.effective(kind).interface), of)
     }
 
+    /// The interfaces of a type.
+    pub(super) fn interfaces_of(
+        &self,
+        owner: &Owner<'_>,
+    ) -> impl Iterator<Item = (&'a str, &'a EffectiveInterface<'a>)> + use<'a> {
+        let all = match owner {
+            Owner::Type(id) => Some(&self.types.effective(*id).interfaces),
+            _ => None,
+        };
+        all.into_iter().flat_map(|all| all.iter()).map(|(name, part)| (*name, &part.definition))
+    }
+
     fn artifact_types<'x>(&self, of: &Owners<'x>, name: &str) -> Owners<'x> {
         let kind = |owner: &Owner<'_>| match owner {
             Owner::Type(id) => {
@@ -469,13 +481,55 @@ impl<'s, 'a> TypeScope<'s, 'a> {
         name: &str,
         assignment: Option<Node<'_>>,
     ) -> Owners<'x> {
-        let said = assignment.and_then(|body| body.text().or_else(|| body.get("node")?.text()));
-        if let Some(said) = said {
+        if let Some(said) = assignment.and_then(target_name) {
             return self.node_or_type(said);
         }
         let kind = |it: &RequirementDefinition<'_>| self.defined(Family::Node, it.node);
         let known = self.requirements(of, name).into_iter();
         Owners::of(known.map(|it| kind(it).map_or_else(Owners::unknown, |id| self.of_type(id))))
+    }
+
+    /// The capability that a requirement leads to: the one of the target that an assignment or the
+    /// definition names, or those of the type that the definition asks for.
+    pub(super) fn target_capability<'x>(
+        &self,
+        of: &Owners<'_>,
+        (name, assignment): (&str, Option<Node<'_>>),
+        target: &Owners<'x>,
+    ) -> Owners<'x>
+    where
+        'a: 'x,
+    {
+        let definitions = self.requirements(of, name).into_iter();
+        let defined: Vec<_> = definitions.filter_map(|it| it.capability).collect();
+        let said = assignment.and_then(|body| body.get("capability"));
+        let names = if said.is_some() { said.as_slice() } else { &defined };
+        let found = names.iter().flat_map(|said| {
+            let kind = self.defined(Family::Capability, Some(*said));
+            target.all.iter().map(move |owner| {
+                let own =
+                    self.inner(owner, MemberKind::Capability, said.text().unwrap_or_default());
+                let is_named = own.all.iter().any(|it| matches!(it, Owner::Capability(_)));
+                if is_named { own } else { self.capabilities_of(owner, kind) }
+            })
+        });
+        Owners::of(found).and(Owners { is_open: target.is_open, ..Owners::default() })
+    }
+
+    /// The capabilities of a node that have a type, or derive from it.
+    fn capabilities_of<'x>(&self, owner: &Owner<'x>, kind: Option<TypeId>) -> Owners<'x>
+    where
+        'a: 'x,
+    {
+        let (Owner::Type(id), Some(kind)) = (owner, kind) else { return Owners::unknown() };
+        let all = self.types.effective(*id).capabilities.values().map(|part| &part.definition);
+        let fit = all.filter(|it| {
+            let own = self.defined(Family::Capability, it.kind);
+            own.is_none_or(|own| self.types.chain(own).any(|one| one == kind))
+        });
+        let fit =
+            fit.map(|it| Owners { is_open: it.is_open, ..Owners::one(Owner::Capability(it)) });
+        fit.reduce(Owners::and).unwrap_or_else(|| self.of_type(kind))
     }
 
     fn node_or_type<'x>(&self, name: &str) -> Owners<'x> {
@@ -504,10 +558,18 @@ impl<'s, 'a> TypeScope<'s, 'a> {
                 }
                 _ => Owners::unknown(),
             },
+            NamedSubject::TargetCapability => match holder.of.map(|of| (of, of.kind)) {
+                Some((of, HolderKind::Part(MemberKind::Requirement, name, body))) => {
+                    let source = self.owners(of.of);
+                    let target = self.targets(&source, name, body);
+                    self.target_capability(&source, (name, body), &target)
+                }
+                _ => Owners::unknown(),
+            },
             NamedSubject::StepNode => self.target(said("target")),
             NamedSubject::Step => match said("target_relationship").and_then(Node::text) {
                 Some(name) => {
-                    let node = said("target").and_then(Node::text).unwrap_or_default();
+                    let node = said("target").and_then(first_name).unwrap_or_default();
                     let of = self.named(&[NameFamily::Node], node);
                     self.relationships_of_node(&of, node, name)
                 }
@@ -686,5 +748,35 @@ impl<'s, 'a> TypeScope<'s, 'a> {
             }
             _ => Vec::new(),
         }
+    }
+}
+
+/// The name of the target of a requirement. In TOSCA 2.0, an index may stand behind it.
+pub(super) fn target_name(assignment: Node<'_>) -> Option<&str> {
+    first_name(assignment).or_else(|| first_name(assignment.get("node")?))
+}
+
+/// A name, or the first one of a list.
+fn first_name(node: Node<'_>) -> Option<&str> {
+    node.text().or_else(|| node.items().next()?.text())
+}
+
+/// What nodes assign to a requirement.
+pub(super) fn assigned_below<'n>(nodes: &[Node<'n>], name: &str) -> Vec<Node<'n>> {
+    let all = nodes.iter().filter_map(|body| body.get("requirements"));
+    let entries = all.flat_map(|all| all.entries().chain(all.items().flat_map(Node::entries)));
+    entries.filter(|(key, _)| key.text() == Some(name)).map(|(_, body)| body).collect()
+}
+
+/// The element that a holder is, if it is one that values belong to.
+pub(super) fn element(kind: HolderKind<'_>) -> Option<TypedEntity<'_>> {
+    match kind {
+        HolderKind::Entity(entity) => Some(entity).filter(|it| {
+            matches!(
+                it.family,
+                Family::Node | Family::Relationship | Family::Group | Family::Policy
+            )
+        }),
+        _ => None,
     }
 }

@@ -1,13 +1,14 @@
 //! Says which parts of types a word names.
 
 use super::grammar::{MemberKind, NameFamily, NamedSubject};
-use super::owners::{DefinedMember, Owner, Owners, TypeScope};
+use super::owners::{DefinedMember, Owner, Owners, TypeScope, assigned_below, element};
+use super::path::{StepPlace, is_path_of_2_0};
 use super::walk::{
     HolderKind, NameHolder, PathCall, PathKind, TypedEntity, Word, WordRole, member_of,
 };
 use crate::diagnostic::Diagnostics;
+use crate::tosca::Family;
 use crate::tosca::value::Schema;
-use crate::tosca::{Family, v2_0};
 use crate::variability::graph::{NodeElement, NodeId};
 use cuvee_text::yaml::{Node, NodeKind};
 
@@ -85,6 +86,19 @@ impl<'a> TypeScope<'_, 'a> {
         parts
     }
 
+    /// The words that a step of a path of TOSCA 2.0 may be, from which the next step leads on.
+    pub(super) fn words<'x>(&self, word: &Word<'_, 'x>) -> Vec<&'static str>
+    where
+        'a: 'x,
+    {
+        match word.holder.map(|it| (it.kind, it.of)) {
+            Some((HolderKind::Path(call), around)) if is_path_of_2_0(&call) => {
+                self.path_place(call.kind, (&names_of(call), call.at), around).words
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The parts with which a word would share a name if it were this one: those that it would
     /// name, and of a property also attributes, since a property is known as an attribute, too.
     pub(super) fn namesakes<'x>(&self, word: &Word<'_, 'x>, name: &str) -> WordMeaning<'x>
@@ -128,16 +142,19 @@ impl<'a> TypeScope<'_, 'a> {
     where
         'a: 'x,
     {
-        let Some((names, at)) = read_path(call) else { return WordMeaning::unknown() };
-        // A word of a path of TOSCA 2.0 that is no name.
-        let Some(at) = at else { return WordMeaning::default() };
-        let mut names = names;
+        let (mut names, at) = (names_of(call), call.at);
         if let Some(step) = names.get_mut(at) {
             *step = name;
         }
         let at = at + behind;
         if at >= names.len() {
             return WordMeaning::unknown();
+        }
+        if is_path_of_2_0(&call) {
+            let StepPlace { words, parts } = self.path_place(call.kind, (&names, at), around);
+            let name = names.get(at).copied().filter(|name| !words.contains(name));
+            let Some((owners, kind)) = parts else { return WordMeaning::default() };
+            return name.map_or_else(WordMeaning::default, |it| self.parts(&owners, kind, it));
         }
         let Some((first, steps)) = names.split_first() else { return WordMeaning::default() };
         let at = at.saturating_sub(1);
@@ -173,7 +190,7 @@ impl<'a> TypeScope<'_, 'a> {
     }
 
     /// The element that a name in a path means, or a word for what is around it.
-    fn element<'x>(&self, name: &str, around: Option<&NameHolder<'_, 'x>>) -> Owners<'x>
+    pub(super) fn element<'x>(&self, name: &str, around: Option<&NameHolder<'_, 'x>>) -> Owners<'x>
     where
         'a: 'x,
     {
@@ -215,7 +232,7 @@ impl<'a> TypeScope<'_, 'a> {
     }
 
     /// The nodes at an end of a relationship.
-    fn end<'x>(&self, is_target: bool, relationship: &NameHolder<'_, 'x>) -> Owners<'x>
+    pub(super) fn end<'x>(&self, is_target: bool, relationship: &NameHolder<'_, 'x>) -> Owners<'x>
     where
         'a: 'x,
     {
@@ -230,15 +247,22 @@ impl<'a> TypeScope<'_, 'a> {
             }
             _ => None,
         };
-        if let Some(found) = relationship.of.and_then(of_requirement) {
-            return found;
-        }
-        // A template stands for the relationships of all requirements that name it.
+        let found = relationship.of.and_then(of_requirement);
+        found.unwrap_or_else(|| self.ends_of_template(entity.body, is_target))
+    }
+
+    /// The nodes at an end of a template: it stands for the relationships of all requirements that
+    /// name it.
+    pub(super) fn ends_of_template<'x>(&self, template: Node<'_>, is_target: bool) -> Owners<'x>
+    where
+        'a: 'x,
+    {
         let Some(prepared) = self.analysis.prepared else { return Owners::unknown() };
         let graph = &prepared.graph;
-        let uses = graph.relations.iter().filter(|relation| {
-            relation.relationship.is_some_and(|it| it.value.ptr_eq(entity.body))
-        });
+        let uses = graph
+            .relations
+            .iter()
+            .filter(|relation| relation.relationship.is_some_and(|it| it.value.ptr_eq(template)));
         let node = |name: &str| self.named(&[NameFamily::Node], name);
         let ends = uses.map(|relation| {
             let source = node(graph.element(graph.node(relation.source).id).name);
@@ -326,20 +350,14 @@ impl<'a> TypeScope<'_, 'a> {
             (_, Owner::Value(_)) => self.in_owners(&self.within(owner, Some(first)), behind),
             (_, Owner::Type(_)) if is_here => {
                 let own = part(path.values());
-                let is_of_2_0 = path.bodies.iter().any(|body| v2_0::is_of(body.document()));
-                if is_of_2_0 || !own.parts.is_empty() {
-                    own
-                } else {
-                    self.of_capabilities(owner, path)
-                }
+                if own.parts.is_empty() { self.of_capabilities(owner, path) } else { own }
             }
             _ if is_here => part(path.values()),
             _ => self.in_owners(&self.inner(owner, path.values(), first), behind),
         }
     }
 
-    /// What a name means that a node does not have itself: in version 1.3, what one of its
-    /// capabilities has.
+    /// What a name means that a node does not have itself: what one of its capabilities has.
     fn of_capabilities<'x>(&self, owner: &Owner<'x>, path: NamedPath<'_, '_>) -> WordMeaning<'x>
     where
         'a: 'x,
@@ -391,8 +409,7 @@ impl<'a> TypeScope<'_, 'a> {
     where
         'a: 'x,
     {
-        let assigned = bodies.iter().filter_map(|body| body.get("requirements"));
-        let assigned: Vec<_> = assigned.flat_map(|all| entry(all, name)).collect();
+        let assigned = assigned_below(bodies, name);
         // An undeclared one leads to its target all the same.
         if assigned.is_empty() && self.requirements(of, name).is_empty() {
             return Vec::new();
@@ -427,41 +444,13 @@ impl NamedPath<'_, '_> {
     }
 }
 
-/// The names of a path, and the position of the one that is looked at, if it is among them; nothing
-/// where version 1.3 has no such path.
-fn read_path(call: PathCall<'_>) -> Option<(Vec<&str>, Option<usize>)> {
-    let PathCall { kind, names, at } = call;
-    if names.kind() == NodeKind::Scalar {
-        let all = names.text().unwrap_or_default().split(',').map(str::trim);
-        return Some((all.collect(), Some(at)));
+/// The names of a path.
+fn names_of(call: PathCall<'_>) -> Vec<&str> {
+    let PathCall { names, .. } = call;
+    match names.kind() {
+        NodeKind::Scalar => names.text().unwrap_or_default().split(',').map(str::trim).collect(),
+        _ => names.items().map(|it| it.text().unwrap_or_default()).collect(),
     }
-    let mut all: Vec<_> = names.items().collect();
-    let wanted = *all.get(at)?;
-    let has_words = matches!(kind, PathKind::Property | PathKind::Attribute);
-    if has_words && v2_0::is_of(names.document()) {
-        all = v2_0::simple_path(&all)?;
-    }
-    let at = all.iter().position(|it| it.ptr_eq(wanted));
-    Some((all.into_iter().map(|it| it.text().unwrap_or_default()).collect(), at))
-}
-
-/// The element that a holder is, if it is one that values belong to.
-pub(super) fn element(kind: HolderKind<'_>) -> Option<TypedEntity<'_>> {
-    match kind {
-        HolderKind::Entity(entity) => Some(entity).filter(|it| {
-            matches!(
-                it.family,
-                Family::Node | Family::Relationship | Family::Group | Family::Policy
-            )
-        }),
-        _ => None,
-    }
-}
-
-/// The bodies below a name in a map, or in a list of maps.
-fn entry<'n>(all: Node<'n>, name: &str) -> impl Iterator<Item = Node<'n>> {
-    let entries = all.entries().chain(all.items().flat_map(Node::entries));
-    entries.filter(move |(key, _)| key.text() == Some(name)).map(|(_, body)| body)
 }
 
 fn is_definition(kind: HolderKind<'_>) -> bool {

@@ -2,6 +2,7 @@
 
 use super::grammar::{self, HeldContent, MapGrammar, SERVICE};
 use crate::tosca::shape::{self, Holds};
+use crate::tosca::v2_0::grammar::{ElementGrammar, FILE, KeynameContent};
 use crate::variability::template::vocabulary;
 use std::collections::BTreeSet;
 
@@ -111,6 +112,41 @@ fn every_keyname_of_tosca_is_offered() {
     }
     let missing: Vec<_> = names.iter().filter(|(_, name)| !offered.contains(name)).collect();
     assert!(missing.is_empty() && names.len() > 200, "{missing:?}");
+}
+
+/// What TOSCA 2.0 says to be a value, a type or an element is looked into.
+#[test]
+fn every_keyname_of_tosca_2_0_is_walked() {
+    let mut open: Vec<(&ElementGrammar, &MapGrammar)> = vec![(&FILE, &SERVICE)];
+    let (mut seen, mut missing) = (Vec::new(), Vec::new());
+    while let Some((element, map)) = open.pop() {
+        if seen.iter().any(|&(kind, it)| kind == element.kind && std::ptr::eq(it, map)) {
+            continue;
+        }
+        seen.push((element.kind, map));
+        for keyname in element.keynames {
+            let content = map.below(keyname.field);
+            let holds_nothing = matches!(
+                keyname.holds,
+                KeynameContent::Any
+                    | KeynameContent::Text
+                    | KeynameContent::Bool
+                    | KeynameContent::List
+            );
+            if !holds_nothing && matches!(content, HeldContent::Plain | HeldContent::Any) {
+                missing.push((element.what, keyname.name));
+            }
+            // What implements something may be an artifact, which is looked into, too.
+            if let (Some(below), false) =
+                (keyname.holds.element(), matches!(content, HeldContent::Implementation))
+            {
+                let mut maps = Vec::new();
+                add(content, &mut maps);
+                open.extend(maps.into_iter().map(|map| (below, map)));
+            }
+        }
+    }
+    assert!(missing.is_empty() && seen.len() > 40, "{}: {missing:?}", seen.len());
 }
 
 /// What is offered at `|` in a template of TOSCA 2.0.

@@ -4,7 +4,6 @@ use super::TemplateAnalysis;
 use super::grammar::NameFamily;
 use super::walk::{Word, WordRole, walk_as};
 use crate::tosca::{Family, profile};
-use crate::variability::syntax::ExpressionOperator;
 use cuvee_text::source::Span;
 use std::path::Path;
 
@@ -119,9 +118,7 @@ impl TemplateAnalysis<'_> {
             WordRole::Keyname(grammar) if grammar.names(false).contains(&text) => {
                 TokenKind::Keyname
             }
-            WordRole::Operator if ExpressionOperator::from_keyword(text).is_some() => {
-                TokenKind::Operator
-            }
+            WordRole::Operator if word.operator().is_some() => TokenKind::Operator,
             WordRole::OptionName => TokenKind::Member,
             WordRole::OneOf(_) | WordRole::OptionValue | WordRole::Truth | WordRole::Version => {
                 TokenKind::Word

@@ -7,6 +7,7 @@ use super::grammar::{
 };
 use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
+use crate::variability::inputs::is_expression;
 use crate::variability::syntax::{ExpressionOperator, PresenceOperator};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -26,6 +27,8 @@ pub(crate) enum WordRole {
     Step,
     /// What implements an operation: an artifact or a file.
     Implementation,
+    /// An event that is no notification.
+    Event,
     /// The keyword of an operator.
     Operator,
     /// The name of an option of variability.
@@ -113,6 +116,7 @@ impl PathKind {
             "get_property" => Some(Self::Property),
             "get_attribute" => Some(Self::Attribute),
             "get_artifact" => Some(Self::Artifact),
+            "available_allocation" if name.starts_with('$') => Some(Self::Property),
             "get_operation_output" => Some(Self::OperationOutput),
             _ => None,
         }
@@ -133,6 +137,11 @@ impl<'n> Word<'_, 'n> {
     pub(crate) fn text(&self) -> Option<&'n str> {
         let text = self.node.text()?;
         self.piece.map_or(Some(text), |(start, end)| text.get(start..end))
+    }
+
+    /// The operator that the word calls.
+    pub(crate) fn operator(&self) -> Option<ExpressionOperator> {
+        operator_of(self.node)
     }
 
     /// Whether the word may name a part of a type.
@@ -265,11 +274,12 @@ impl<'n> WordWalker<'_, 'n> {
             HeldContent::Name(families) | HeldContent::NameOr(families, _) if is_scalar => {
                 self.name(node, families, around);
             }
-            // Of a part of an element, the first name is that of the element.
-            HeldContent::Name(families) => {
-                let first = node.items().next().filter(|item| item.kind() == NodeKind::Scalar);
-                first.into_iter().for_each(|first| self.name(first, families, around));
+            HeldContent::Name(families) | HeldContent::NameOr(families, _)
+                if node.kind() == NodeKind::Sequence =>
+            {
+                self.name_with_index(node, families, around);
             }
+            HeldContent::Name(_) => {}
             HeldContent::NameOr(_, below) => self.content(node, *below, around),
             HeldContent::Alternatives(families, grammar) => {
                 self.alternatives(node, families, grammar, around);
@@ -279,6 +289,8 @@ impl<'n> WordWalker<'_, 'n> {
                 self.content(node, *below, around.within(&holder));
             }
             HeldContent::Condition => self.condition(node, around),
+            HeldContent::Default if is_expression(node) => self.condition(node, around),
+            HeldContent::Path => self.path(PathKind::Attribute, node, around),
             HeldContent::Value => self.value(node, around),
             HeldContent::Assigned if is_wrapped(node) => self.map(node, &WRAPPED, around),
             HeldContent::Parameter(grammar) if node.get("type").is_some() => {
@@ -288,10 +300,24 @@ impl<'n> WordWalker<'_, 'n> {
             HeldContent::Options => self.options(node, around),
             HeldContent::Rules => self.rules(node, around),
             HeldContent::Any => self.unknown(node, around),
-            HeldContent::Plain => {}
+            HeldContent::Plain | HeldContent::Default => {}
             _ if is_scalar => self.scalar(node, content, around),
             _ => self.behaviour(node, content, around),
         }
+    }
+
+    /// A list of which the first is the name of an element: behind that are the name of a part of the
+    /// element, or in TOSCA 2.0 an index, which functions may give.
+    fn name_with_index(
+        &mut self,
+        node: Node<'n>,
+        families: &'static [NameFamily],
+        around: WordSurroundings<'_, 'n>,
+    ) {
+        let mut items = node.items();
+        let first = items.next().filter(|item| item.kind() == NodeKind::Scalar);
+        first.into_iter().for_each(|first| self.name(first, families, around));
+        items.for_each(|item| self.value(item, around));
     }
 
     /// A scalar that is one of some words, or names a file.
@@ -474,8 +500,7 @@ impl<'n> WordWalker<'_, 'n> {
         node.items().for_each(|item| self.condition(item, around));
         for (key, operand) in node.entries() {
             self.word(key, WordRole::Operator, true, own);
-            let operator = key.text().and_then(ExpressionOperator::from_keyword);
-            self.operand(operator, operand, around.key(key));
+            self.operand(operator_of(key), operand, around.key(key));
         }
     }
 
@@ -639,12 +664,16 @@ impl<'n> WordWalker<'_, 'n> {
             }
             HeldContent::Operation(grammar) => self.map(node, grammar, around),
             HeldContent::CalledOperation if is_scalar => self.called_operation(node, around),
+            HeldContent::Event if node.text().is_some_and(|text| text.contains('.')) => {
+                self.called_operation(node, around);
+            }
+            HeldContent::Event => self.word(node, WordRole::Event, false, around),
             HeldContent::CalledOperation => {
                 self.map(node, &CALL_OPERATION, around);
             }
             HeldContent::Outputs => {
                 for (_, path) in node.entries() {
-                    self.path(PathKind::Attribute, path, around);
+                    self.path(PathKind::Attribute, v2_0::output_mapping(path), around);
                 }
             }
             HeldContent::Constraints => self.constraints(node, around),
@@ -790,6 +819,13 @@ const ATTRIBUTES: &[NameFamily] = &[NameFamily::Member(MemberKind::Attribute)];
 
 fn is_of_2_0(node: Node<'_>) -> bool {
     v2_0::is_of(node.document())
+}
+
+/// The operator that a key calls. A file of conditions has no version of its own, and may be beside a
+/// template of TOSCA 2.0.
+pub(super) fn operator_of(key: Node<'_>) -> Option<ExpressionOperator> {
+    let has_version = key.document().root().get("tosca_definitions_version").is_some();
+    ExpressionOperator::called_by(key, !has_version)
 }
 
 /// Whether all keys of a map say more of a property, or are about to be written.

@@ -1,5 +1,5 @@
 //! Tests that parts of types are renamed wherever they stand, or not at all. In the files of
-//! `tests/editor/parts`, each name that begins with `q_` is one part, so that replacing its text is
+//! `tests/editor/parts`, each name that begins with `q_` is one name, so that replacing its text is
 //! what renaming has to do.
 
 use cuvee::Resolver;

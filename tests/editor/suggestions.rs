@@ -180,6 +180,114 @@ fn words_for_elements_around_are_offered() {
     assert!(has("SELF") && !has("HOST"), "{offered:?}");
 }
 
+const TYPES_OF_2_0: &str = "tosca_definitions_version: tosca_2_0
+capability_types: {Data: {properties: {size: {type: integer, default: 1}}}}
+relationship_types: {Link: {properties: {weight: {type: integer, default: 1}}}}
+interface_types: {Care: {operations: {clean: {}}, notifications: {lost: {}}}}
+policy_types: {Watch: {}}
+functions: {own: {signatures: [{}]}}
+node_types:
+  Db:
+    properties: {port: {type: integer, default: 1}}
+    capabilities: {data: {type: Data}}
+    interfaces: {care: {type: Care}}
+    requirements: [db: {capability: Data, node: Db, relationship: Link, count_range: [0, 9]}]
+";
+
+/// Whether all of these are offered in a file of TOSCA 2.0, and none of those behind `!`.
+fn offers_in_2_0(rest: &str, wanted: &[&str]) {
+    let text = format!("{TYPES_OF_2_0}{rest}");
+    let offset = text.find('|').unwrap();
+    let text = text.replacen('|', "", 1);
+    let head = "tosca_definitions_version: tosca_2_0\n";
+    let far = format!(
+        "{head}imports: [{{url: farther.yaml, namespace: far}}]\nnode_types: {{Far: {{}}}}\n"
+    );
+    let farther = format!("{head}node_types: {{Farther: {{}}}}\n");
+    let files =
+        MemoryFiles::from([("far.yaml", far), ("farther.yaml", farther), ("t.yaml", text.clone())]);
+    let near = Some(("t.yaml".as_ref(), offset));
+    let resolver = Resolver::new("t.yaml").files(files);
+    let completion =
+        resolver.analysis(near, |analysis| complete(analysis, "t.yaml".as_ref(), &text, offset));
+    let offered: Vec<_> = completion.suggestions.into_iter().map(|it| it.label).collect();
+    for word in wanted {
+        match word.strip_prefix('!') {
+            Some(word) => assert!(!offered.iter().any(|it| it == word), "{word} at {rest}"),
+            None => assert!(offered.iter().any(|it| it == word), "{word} at {rest}: {offered:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_tosca_2_0_adds_is_offered() {
+    let head = "imports: [{url: far.yaml, namespace: x}]
+service_template:
+  variability:
+    inputs: {big: {type: boolean, default: false}}
+    expressions: {grown: {$variability_input: big}}
+  inputs: {many: {type: integer, default: 2}}
+  node_templates:
+    db: {type: Db}
+";
+    let paths: [(&str, &[&str]); 10] = [
+        ("[SELF, |]", &["port", "RELATIONSHIP", "CAPABILITY", "!SOURCE", "!ALL", "!db"]),
+        ("[db, |]", &["port", "RELATIONSHIP", "CAPABILITY", "ALL"]),
+        ("[db, ALL, |]", &["port", "RELATIONSHIP", "!ALL"]),
+        ("[db, 1, |]", &["port", "CAPABILITY"]),
+        ("[db, CAPABILITY, |]", &["data", "!port"]),
+        ("[db, CAPABILITY, data, |]", &["size", "RELATIONSHIP", "!port"]),
+        ("[db, RELATIONSHIP, |]", &["db", "!port", "!data"]),
+        (
+            "[db, RELATIONSHIP, db, |]",
+            &["weight", "SOURCE", "TARGET", "CAPABILITY", "ALL", "!port"],
+        ),
+        ("[db, RELATIONSHIP, db, 0, TARGET, |]", &["port", "CAPABILITY", "!weight"]),
+        ("[db, RELATIONSHIP, db, CAPABILITY, |]", &["size", "!port"]),
+    ];
+    for (path, wanted) in paths {
+        let node =
+            format!("    a: {{type: Db, properties: {{port: {{$get_property: {path}}}}}}}\n");
+        offers_in_2_0(&format!("{head}{node}"), wanted);
+    }
+    let nodes: [(&str, &[&str]); 15] = [
+        ("type: |", &["Db", "x:Far", "!Far"]),
+        ("type: x:|", &["Far", "!Db"]),
+        ("type: Db, directives: [|]", &["create", "select", "substitute"]),
+        ("type: Db, count: {$get_input: |}", &["many", "!big"]),
+        ("type: Db, count: {$|}", &["get_input", "own", "!and_so_on"]),
+        ("type: x:far:|", &["Farther", "!Far", "!Db"]),
+        ("type: Db, conditions: {$|}", &["and", "variability_input"]),
+        ("type: Db, conditions: {|}", &["and", "variability_input"]),
+        ("type: Db, conditions: {$not: {$variability_input: |}}", &["big", "!many"]),
+        ("type: Db, conditions: {$logic_expression: |}", &["grown"]),
+        ("type: Db, conditions: {$node_presence: |}", &["db"]),
+        ("type: Db, requirements: [db: [|, 0]]", &["db"]),
+        ("type: Db, requirements: [db: [db, {$get_input: |}]]", &["many"]),
+        ("type: Db, requirements: [db: {node: db, optional: {$get_input: |}}]", &["many"]),
+        ("type: Db, requirements: [db: {node: db, allocation: {|}}]", &["size", "!port"]),
+    ];
+    for (node, wanted) in nodes {
+        offers_in_2_0(&format!("{head}    a: {{{node}}}\n"), wanted);
+    }
+    let trigger = "  policies: [w: {type: Watch, targets: [db], triggers: {t: ";
+    let others: [(String, &[&str]); 4] = [
+        (format!("{trigger}{{event: |}}}}}}]\n"), &["care.lost", "!care.clean"]),
+        (
+            format!("{trigger}{{event: e, action: [call_operation: |]}}}}}}]\n"),
+            &["care.clean", "!care.lost"],
+        ),
+        ("  workflows: {w: {precondition: {$equal: [{$get_input: |}, 1]}}}\n".into(), &["many"]),
+        (
+            "data_types: {Own: {properties: {p: {type: |}}}}\n".into(),
+            &["bytes", "nil", "version", "scalar-unit", "map", "!range"],
+        ),
+    ];
+    for (rest, wanted) in others {
+        offers_in_2_0(&format!("{head}{rest}"), wanted);
+    }
+}
+
 #[test]
 fn operators_options_and_words_are_offered() {
     let condition = "  node_templates:\n    a: {type: Shop, conditions: {|}}\n";

@@ -437,11 +437,11 @@ fn unknown_keyword(key: Node<'_>, written: &str) -> Diagnostic {
 }
 
 /// Whether a default is an expression: a map whose only key is an operator.
-pub(super) fn is_expression(node: Node<'_>) -> bool {
+pub(crate) fn is_expression(node: Node<'_>) -> bool {
     let mut entries = node.entries();
     match entries.next() {
         Some((key, _)) if entries.len() == 0 => {
-            let operator = key.as_str().and_then(ExpressionOperator::from_keyword);
+            let operator = ExpressionOperator::called_by(key, false);
             operator.is_some_and(|operator| !matches!(operator, ExpressionOperator::Presence(_)))
         }
         _ => false,

@@ -15,7 +15,7 @@ pub(crate) use assignment::{
     Assignment, INPUT_VARIABLE, InputMode, InputValue, InputValues, assign, from_environment,
     parse_assignment_text, presets_from_environment, read_file,
 };
-pub(crate) use declaration::{Declaration, Declarations, InputId};
+pub(crate) use declaration::{Declaration, Declarations, InputId, is_expression};
 pub(crate) use feature_ide::{from_feature_ide, input_name};
 pub(crate) use features::{FeatureKeyword, FeatureRule, check_assigned, check_features};
 pub(crate) use preset::VariabilityPresets;

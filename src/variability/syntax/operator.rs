@@ -3,7 +3,9 @@
 //! Specification: "Variability Expression", "Intrinsic Functions".
 
 use super::presence::{self, PresenceOperator};
+use crate::tosca::v2_0;
 use crate::variability::operators::ValueOperator;
+use cuvee_text::yaml::Node;
 
 /// The operation that an expression applies to its operand.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +68,15 @@ const CONNECTIVES: [(&str, Connective); 7] = [
 ];
 
 impl ExpressionOperator {
+    /// The operator that a key calls. Functions of TOSCA 2.0 have a `$` before their names, and so may
+    /// operators there, and in files beside such a template.
+    pub(crate) fn called_by(key: Node<'_>, is_of_2_0: bool) -> Option<Self> {
+        let name = key.text()?;
+        let plain = name.strip_prefix('$');
+        let plain = plain.filter(|_| is_of_2_0 || v2_0::is_of(key.document()));
+        Self::from_keyword(plain.unwrap_or(name))
+    }
+
     /// The operator of a keyword.
     pub(crate) fn from_keyword(keyword: &str) -> Option<Self> {
         let reference = REFERENCES.iter().find(|(known, _)| *known == keyword);

@@ -149,15 +149,9 @@ impl<'a> ExpressionTree<'a> {
     fn apply(&mut self, base: u32, keyword: Node<'a>, operand: Node<'a>) -> ExpressionShape {
         let parts = self.room(1);
         let id = parts.first();
-        let name = keyword.text().unwrap_or_default();
-        // Functions of TOSCA 2.0 have a `$` before their names, and so may operators there, and in
-        // files beside such a template.
-        let called = name
-            .strip_prefix('$')
-            .filter(|_| self.is_of_2_0 || v2_0::is_of(keyword.document()));
-        let operator = ExpressionOperator::from_keyword(called.unwrap_or(name));
+        let operator = ExpressionOperator::called_by(keyword, self.is_of_2_0);
         let is_not = matches!(operator, Some(ExpressionOperator::Logical(Connective::Not)));
-        let is_call = called.is_some() && is_not;
+        let is_call = is_not && keyword.text() == Some("$not");
         self.fill(id, base, if is_call { v2_0::negated(operand) } else { operand });
         match operator {
             Some(operator) => ExpressionShape::Application(Application { operator, operand: id }),
