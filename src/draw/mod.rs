@@ -401,10 +401,15 @@ fn short_types(node: &OutlineNode) -> String {
 /// The conditions of a relation for a label: without the keywords that are clear from their
 /// operands, and cut if they are long.
 fn short_conditions(conditions: &[String], limit: usize) -> String {
-    let text = conditions
-        .join(" and ")
-        .replace("logic_expression: ", "")
-        .replace("variability_input: ", "");
+    // In TOSCA 2.0, a `$` may stand before them.
+    let clear = [
+        "$logic_expression: ",
+        "$variability_input: ",
+        "logic_expression: ",
+        "variability_input: ",
+    ];
+    let text = conditions.join(" and ");
+    let text = clear.iter().fold(text, |text, keyword| text.replace(keyword, ""));
     match text.char_indices().nth(limit) {
         None => text,
         Some(_) => text.chars().take(limit.saturating_sub(1)).chain(['…']).collect(),

@@ -91,11 +91,12 @@ fn one(operand: &Value) -> &Value {
     }
 }
 
-/// The key and value of a map with one entry.
+/// The operator of a condition, without the `$` that it may have in TOSCA 2.0, and its operand.
 fn single(value: &Value) -> Option<(&str, &Value)> {
     match value {
         Value::Map(entries) if entries.len() == 1 => {
-            entries.iter().next().map(|(key, value)| (key.as_ref(), value))
+            let (key, value) = entries.iter().next()?;
+            Some((key.strip_prefix('$').unwrap_or(key), value))
         }
         _ => None,
     }
@@ -160,6 +161,11 @@ mod tests {
             ("{ relation_presence: [database, backup] }", "relation backup of database is present"),
             ("{ relation_presence: [orders, 0] }", "relation number 1 of orders is present"),
             ("{ has_source: SELF }", "has_source: SELF"),
+            (
+                "{ $and: [{ $variability_input: live }, { not: { $node_presence: broker } }] }",
+                "live and not broker is present",
+            ),
+            ("{ $has_source: SELF }", "$has_source: SELF"),
             ("true", "true"),
             ("default_alternative: true", "no other alternative is present"),
         ] {
