@@ -32,8 +32,14 @@ impl Client {
 
     /// Starts the server.
     pub(crate) fn silent(folder: &Path) -> Self {
+        Self::with(folder, &[])
+    }
+
+    /// Starts the server with arguments.
+    pub(crate) fn with(folder: &Path, arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_cuvee"))
             .args(["lsp", "--stdio"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -17,6 +17,7 @@ mod findings;
 mod fixed;
 #[path = "../shared/folders.rs"]
 mod folders;
+mod imports;
 mod kept;
 mod latency;
 mod names;

@@ -361,10 +361,22 @@ class Extension implements vscode.TextDocumentContentProvider {
   }
 }
 
+interface Settings {
+  inlayHints: boolean;
+  lenses: boolean;
+  profilePaths: string[];
+  map: Record<string, string>;
+}
+
 /** What the server is told of the settings. Presets it is told by template. */
-function settings(): { inlayHints: boolean; lenses: boolean } {
+function settings(): Settings {
   const own = vscode.workspace.getConfiguration('cuvee');
-  return { inlayHints: own.get('inlayHints', true), lenses: own.get('lenses', true) };
+  return {
+    inlayHints: own.get('inlayHints', true),
+    lenses: own.get('lenses', true),
+    profilePaths: own.get('profilePaths', []),
+    map: own.get('map', {}),
+  };
 }
 
 function isOurs(document: vscode.TextDocument): boolean {

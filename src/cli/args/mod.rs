@@ -942,6 +942,8 @@ pub(crate) struct LspArgs {
     /// Speak over standard input and output, which is so anyway; many editors say it
     #[arg(long, hide = true)]
     pub stdio: bool,
+    #[command(flatten)]
+    pub imports: LookupArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -27,9 +27,10 @@ mod worker;
 mod workers;
 
 use super::Outcome;
-use super::args::LspArgs;
+use super::args::{LookupArgs, LspArgs};
 use super::rejected;
 use cuvee::diagnostic::{Code, Diagnostic};
+use settings::ImportLookup;
 use std::process::ExitCode;
 
 /// Serves an editor until it says goodbye, or is a worker of a server.
@@ -38,7 +39,8 @@ pub(crate) fn run(args: &LspArgs) -> Outcome {
         worker::run();
         return Ok(ExitCode::SUCCESS);
     }
-    let served = server::serve().map_err(|error| {
+    let LookupArgs { mappings, profile_paths } = args.imports.clone();
+    let served = server::serve(ImportLookup { mappings, profile_paths }).map_err(|error| {
         let message = format!("cannot start a worker: {error}");
         rejected(Diagnostic::error(Code::File, message))
     })?;

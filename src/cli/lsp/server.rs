@@ -12,7 +12,7 @@ use super::protocol::{
 use super::pulled::{self, DocumentPull, PulledFindings, WaitingPull, WorkspacePull};
 use super::rename::{self, RenamedWorkspace};
 use super::root::JudgedRoot;
-use super::settings::{self, ChosenPreset, EditorSettings, ShownPreset};
+use super::settings::{self, ChosenPreset, EditorSettings, ImportLookup, ShownPreset};
 use super::worker::{AskedQuestion, FromWorker, ToWorker, WorkerRun, WorkerTask};
 use super::workers::{FromWorkers, WorkerKind, WorkerProcess};
 use cuvee::source::csar::is_archive;
@@ -85,11 +85,12 @@ enum SessionFlow {
     End(bool),
 }
 
-/// Serves the editor on standard input and output. Returns whether it said goodbye.
+/// Serves the editor on standard input and output, with imports that are looked for where its
+/// arguments say. Returns whether it said goodbye.
 ///
 /// # Errors
 /// Where a worker cannot be started.
-pub(super) fn serve() -> io::Result<bool> {
+pub(super) fn serve(arguments: ImportLookup) -> io::Result<bool> {
     let (to, from) = channel();
     let events = to.clone();
     std::thread::Builder::new().spawn(move || {
@@ -101,7 +102,7 @@ pub(super) fn serve() -> io::Result<bool> {
         }
         let _ = events.send(ServerEvent::Closed);
     })?;
-    let mut server = Server::new(to)?;
+    let mut server = Server::new(to, arguments)?;
     server.serve(&from)
 }
 
@@ -113,6 +114,9 @@ struct Server {
     is_initialized: bool,
     is_shut_down: bool,
     settings: EditorSettings,
+    /// Where imports are looked for by the arguments, and by these and the settings.
+    arguments: ImportLookup,
+    lookup: ImportLookup,
     /// The presets that the editor has chosen for templates.
     presets: BTreeMap<PathBuf, String>,
     /// The folders of the workspace.
@@ -136,9 +140,9 @@ struct Server {
 }
 
 impl Server {
-    fn new(to: Sender<ServerEvent>) -> io::Result<Self> {
+    fn new(to: Sender<ServerEvent>, arguments: ImportLookup) -> io::Result<Self> {
         let (encoding, texts) = (Encoding::default(), BTreeMap::new());
-        let start = |kind| WorkerProcess::start(kind, 0, &to, encoding, &texts);
+        let start = |kind| WorkerProcess::start(kind, 0, &to, encoding, &arguments, &texts);
         Ok(Self {
             text: start(WorkerKind::Text)?,
             variants: start(WorkerKind::Variants)?,
@@ -148,6 +152,8 @@ impl Server {
             is_initialized: false,
             is_shut_down: false,
             settings: EditorSettings::default(),
+            lookup: arguments.clone(),
+            arguments,
             presets: BTreeMap::new(),
             folders: Vec::new(),
             refreshes: Vec::new(),
@@ -292,6 +298,7 @@ impl Server {
         let refreshes = settings::REFRESHES.iter().filter(|(offer, _)| initialize.offers(offer));
         self.refreshes = refreshes.map(|(_, method)| *method).collect();
         self.tell_both(&ToWorker::Encoding(self.encoding));
+        self.look_up();
         self.pulled = initialize.pulls().then(PulledFindings::default);
         let pulls = self.pulled.as_ref().map(|_| PulledFindings::capabilities());
         let own = json!({
@@ -345,6 +352,7 @@ impl Server {
         let removed = paths(&event.removed);
         self.folders.retain(|folder| !removed.contains(folder));
         self.folders.extend(paths(&event.added));
+        self.look_up();
     }
 
     // Settings.
@@ -352,10 +360,23 @@ impl Server {
     fn configure(&mut self, ChangedSettings { settings }: &ChangedSettings) {
         let Some(settings) = EditorSettings::of(settings) else { return };
         self.settings = settings;
+        self.look_up();
         self.refresh(settings::HINTS_REFRESH);
         self.refresh(settings::LENSES_REFRESH);
         let roots: Vec<_> = self.roots.keys().cloned().collect();
         roots.iter().for_each(|root| self.show_preset(root));
+    }
+
+    /// Finds out where imports are looked for now. Where that changes, all is judged anew.
+    fn look_up(&mut self) {
+        let lookup = self.arguments.clone().chosen(&self.settings, &self.folders);
+        if lookup == self.lookup {
+            return;
+        }
+        self.lookup = lookup;
+        self.tell_both(&ToWorker::Lookup(self.lookup.clone()));
+        let roots: Vec<_> = self.roots.keys().cloned().collect();
+        roots.iter().for_each(|root| self.judge(root, None));
     }
 
     fn choose(&mut self, ChosenPreset { uri, preset }: ChosenPreset) {
@@ -594,7 +615,8 @@ impl Server {
     /// Starts a worker again, and returns what it has not answered.
     fn restart(&mut self, kind: WorkerKind) -> io::Result<Vec<Purpose>> {
         let (to, encoding, texts) = (self.to.clone(), self.encoding, texts(&self.documents));
-        self.worker(kind).restart(&to, encoding, &texts)?;
+        let lookup = self.lookup.clone();
+        self.worker(kind).restart(&to, encoding, &lookup, &texts)?;
         self.stopped.retain(|_, (of, _)| *of != kind);
         let runs = std::mem::take(&mut self.runs);
         let (lost, left) = runs.into_iter().partition(|(_, purpose)| purpose.worker() == kind);

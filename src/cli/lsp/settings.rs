@@ -2,6 +2,7 @@
 
 use super::documents::grown;
 use super::protocol::{Encoding, Range, TextChange};
+use cuvee::Resolver;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -36,11 +37,50 @@ pub(super) struct EditorSettings {
     pub inlay_hints: bool,
     /// Whether there are lenses.
     pub lenses: bool,
+    /// Directories in which profiles are looked for, from the folders of the workspace.
+    pub profile_paths: Vec<PathBuf>,
+    /// Local files and directories by URLs and names of profiles, from the folders of the workspace.
+    pub map: BTreeMap<String, PathBuf>,
+}
+
+/// Where imports are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ImportLookup {
+    pub mappings: Vec<(String, PathBuf)>,
+    pub profile_paths: Vec<PathBuf>,
+}
+
+impl ImportLookup {
+    /// Adds what an editor has chosen. It wins over arguments of the server.
+    pub(super) fn chosen(mut self, settings: &EditorSettings, folders: &[PathBuf]) -> Self {
+        let here = [PathBuf::new()];
+        let folders = if folders.is_empty() { &here } else { folders };
+        let paths =
+            |path: &PathBuf| -> Vec<_> { folders.iter().map(|base| base.join(path)).collect() };
+        let chosen = settings.profile_paths.iter().flat_map(paths);
+        self.profile_paths = chosen.chain(std::mem::take(&mut self.profile_paths)).collect();
+        // Of several folders, the one that has the file is meant.
+        let found = |path: &PathBuf| {
+            let all = paths(path);
+            all.iter().find(|path| path.exists()).or(all.first()).unwrap_or(path).clone()
+        };
+        let chosen = settings.map.iter().map(|(url, path)| (url.clone(), found(path)));
+        self.mappings.extend(chosen);
+        self
+    }
+
+    /// Lets a template find its imports there.
+    pub(super) fn apply(&self, resolver: Resolver) -> Resolver {
+        let mapped = self.mappings.iter();
+        let resolver = mapped.fold(resolver, |resolver, (url, path)| resolver.map(url, path));
+        self.profile_paths.iter().fold(resolver, |resolver, path| resolver.profile_path(path))
+    }
 }
 
 impl Default for EditorSettings {
     fn default() -> Self {
-        Self { preset: String::new(), inlay_hints: true, lenses: true }
+        let (preset, profile_paths, map) = Default::default();
+        Self { preset, inlay_hints: true, lenses: true, profile_paths, map }
     }
 }
 

@@ -6,6 +6,7 @@ use super::diagnostics;
 use super::place;
 use super::protocol::{Encoding, Range};
 use super::rename::{RenamedWorkspace, WorkspaceRenaming};
+use super::settings::ImportLookup;
 use cuvee::Resolver;
 use cuvee::diagnostic::Diagnostic;
 use cuvee::editor::{DocumentCache, OverlayFiles, TemplateAnalysis};
@@ -34,6 +35,8 @@ const DEAD: usize = 100;
 pub(super) enum ToWorker {
     /// How columns are counted.
     Encoding(Encoding),
+    /// Where imports are looked for.
+    Lookup(ImportLookup),
     /// The text of an open file; none for a file that was closed.
     Text(PathBuf, Option<Arc<str>>),
     /// Something to compute.
@@ -156,8 +159,8 @@ pub(super) fn run() {
     let shared = Arc::new(SharedQueue::default());
     let queue = Arc::clone(&shared);
     let computing = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        let (encoding, cache, texts) = Default::default();
-        let mut worker = Worker { queue, encoding, cache, texts };
+        let (encoding, lookup, cache, texts) = Default::default();
+        let mut worker = Worker { queue, encoding, lookup, cache, texts };
         let mut next = None;
         loop {
             next = worker.handle(next);
@@ -182,6 +185,7 @@ type Next = (ToWorker, Arc<AtomicBool>);
 struct Worker {
     queue: Arc<SharedQueue>,
     encoding: Encoding,
+    lookup: ImportLookup,
     /// What was parsed and judged before.
     cache: Arc<DocumentCache>,
     /// What is open, over the saved files.
@@ -194,6 +198,7 @@ impl Worker {
         let (message, stop) = next.unwrap_or_else(|| self.queue.next());
         match message {
             ToWorker::Encoding(encoding) => self.encoding = encoding,
+            ToWorker::Lookup(lookup) => self.lookup = lookup,
             ToWorker::Text(path, Some(text)) => drop(self.texts.insert(path, text)),
             ToWorker::Text(path, None) => drop(self.texts.remove(&path)),
             ToWorker::Stop(_) => {}
@@ -254,7 +259,7 @@ impl Worker {
         let texts = self.texts.iter().filter(|(path, _)| !place::is_fixed(path));
         let texts = texts.map(|(path, text)| (path.clone(), Arc::clone(text)));
         let files = OverlayFiles::new(Arc::new(OsFiles), texts);
-        Resolver::new(root).files(files).cache(Arc::clone(&self.cache))
+        self.lookup.apply(Resolver::new(root).files(files).cache(Arc::clone(&self.cache)))
     }
 
     /// What no variant has, where that is soon found. In plain templates, it is nothing.

@@ -1,6 +1,7 @@
 //! Starts the processes that compute, and starts them again where they end.
 
 use super::protocol::Encoding;
+use super::settings::ImportLookup;
 use super::worker::{FromWorker, ToWorker};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -45,6 +46,7 @@ impl WorkerProcess {
         number: u32,
         to: &Sender<E>,
         encoding: Encoding,
+        lookup: &ImportLookup,
         texts: &BTreeMap<PathBuf, Arc<str>>,
     ) -> io::Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
@@ -68,6 +70,7 @@ impl WorkerProcess {
         })?;
         let mut worker = Self { kind, child, input, number };
         worker.tell(&ToWorker::Encoding(encoding));
+        worker.tell(&ToWorker::Lookup(lookup.clone()));
         for (path, text) in texts {
             worker.tell(&ToWorker::Text(path.clone(), Some(Arc::clone(text))));
         }
@@ -82,10 +85,11 @@ impl WorkerProcess {
         &mut self,
         to: &Sender<E>,
         encoding: Encoding,
+        lookup: &ImportLookup,
         texts: &BTreeMap<PathBuf, Arc<str>>,
     ) -> io::Result<()> {
         self.end();
-        *self = Self::start(self.kind, self.number + 1, to, encoding, texts)?;
+        *self = Self::start(self.kind, self.number + 1, to, encoding, lookup, texts)?;
         Ok(())
     }
 
