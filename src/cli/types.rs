@@ -97,6 +97,16 @@ fn effective(report: &TypeReport) -> String {
     line("derives from", &report.ancestors);
     line("constraints", &report.constraints);
     line("goes with", &report.valid_types);
+    line("through relationships", &report.valid_relationship_types);
+    line("from nodes", &report.valid_source_node_types);
+    line("to nodes", &report.valid_target_node_types);
+    for (title, schema) in [("keys", &report.key_schema), ("entries", &report.entry_schema)] {
+        let said = schema.iter().flat_map(|it| it.kind.iter().chain(&it.constraints));
+        line(title, &said.cloned().collect::<Vec<_>>());
+    }
+    for (keyname, value) in &report.scalar {
+        line(keyname, &[value.to_string()]);
+    }
     properties(&mut text, "  ", "properties", &report.properties);
     properties(&mut text, "  ", "attributes", &report.attributes);
     let requirements = report.requirements.iter().map(|requirement| {
@@ -106,6 +116,7 @@ fn effective(report: &TypeReport) -> String {
             requirement.name.clone(),
             asked.join(", "),
             requirement.occurrences.clone(),
+            requirement.node_filters.join(", "),
             origin(&requirement.from),
         ]
     });
@@ -130,8 +141,13 @@ fn parts(text: &mut String, report: &TypeReport) {
             sources if sources.is_empty() => sources,
             sources => format!("for {sources}"),
         };
+        let relationships = match capability.valid_relationship_types.join(", ") {
+            relationships if relationships.is_empty() => relationships,
+            relationships => format!("through {relationships}"),
+        };
         let kind = capability.kind.clone().unwrap_or_default();
-        let said = [&*kind, &capability.occurrences, &sources, &origin(&capability.from)];
+        let origin = origin(&capability.from);
+        let said = [&*kind, &capability.occurrences, &sources, &relationships, &origin];
         heading(text, &format!("capability {}", capability.name), &said);
         properties(text, "    ", "properties", &capability.properties);
         properties(text, "    ", "attributes", &capability.attributes);
@@ -184,6 +200,10 @@ fn operations(
             operation.name.clone(),
             implementation,
             operation.inputs.join(", "),
+            match operation.outputs.join(", ") {
+                outputs if outputs.is_empty() => outputs,
+                outputs => format!("-> {outputs}"),
+            },
             origin(&operation.from),
         ]
     };

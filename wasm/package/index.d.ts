@@ -258,7 +258,14 @@ export interface OperationDefinition {
   name: string;
   implementation: Value;
   inputs: string[];
+  outputs: string[];
   from: Origin;
+}
+
+/** What keys or entries are. */
+export interface SchemaDefinition {
+  type: string | null;
+  constraints: string[];
 }
 
 /** A type with all that it inherits. */
@@ -276,6 +283,7 @@ export interface TypeDefinition {
     type: string | null;
     occurrences: string;
     valid_source_types: string[];
+    valid_relationship_types: string[];
     properties: PropertyDefinition[];
     attributes: PropertyDefinition[];
     from: Origin;
@@ -286,6 +294,7 @@ export interface TypeDefinition {
     node: string | null;
     relationship: string | null;
     occurrences: string;
+    node_filters: string[];
     from: Origin;
   }[];
   interfaces: {
@@ -301,7 +310,13 @@ export interface TypeDefinition {
   operations: OperationDefinition[];
   notifications: OperationDefinition[];
   valid_types: string[];
+  valid_relationship_types: string[];
+  valid_source_node_types: string[];
+  valid_target_node_types: string[];
   constraints: string[];
+  key_schema: SchemaDefinition | null;
+  entry_schema: SchemaDefinition | null;
+  scalar: { [keyname: string]: Value };
 }
 
 export interface TypesOfName {

@@ -2,19 +2,21 @@
 
 use super::defined::Types;
 use super::definition::{
-    ArtifactDefinition, Occurrences, OperationDefinition, RequirementDefinition,
+    ArtifactDefinition, Occurrences, OperationDefinition, RequirementDefinition, ValidEnds,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, TypeRef};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::tosca::family::Family;
 use crate::tosca::v2_0;
-use crate::tosca::value::{Clause, PropertyDefinition, Schema};
+use crate::tosca::value::{Clause, Primitive, PropertyDefinition, Schema};
 use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, write_flow};
+use indexmap::IndexSet;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// All types that a template has.
@@ -87,7 +89,29 @@ pub struct TypeReport {
     pub notifications: Vec<OperationReport>,
     /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`.
     pub valid_types: Vec<String>,
+    /// The relationship types that may lead to a capability (TOSCA 2.0).
+    pub valid_relationship_types: Vec<String>,
+    /// The node types from which a relationship may start (TOSCA 2.0).
+    pub valid_source_node_types: Vec<String>,
+    /// The node types to which a relationship may lead (TOSCA 2.0).
+    pub valid_target_node_types: Vec<String>,
     /// The constraints of a data type, such as `in_range: [1, 65535]`, and its validation clauses.
+    pub constraints: Vec<String>,
+    /// What the keys of a map are.
+    pub key_schema: Option<SchemaReport>,
+    /// What the entries of a list or a map are.
+    pub entry_schema: Option<SchemaReport>,
+    /// What TOSCA 2.0 says of the numbers and units of a scalar, by its keynames.
+    pub scalar: BTreeMap<&'static str, Value>,
+}
+
+/// What keys or entries are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SchemaReport {
+    /// Their type, with the type of their entries.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Their constraints and validation clauses.
     pub constraints: Vec<String>,
 }
 
@@ -123,6 +147,8 @@ pub struct CapabilityReport {
     pub occurrences: String,
     /// The node types that may use it. Empty where all may use it.
     pub valid_source_types: Vec<String>,
+    /// The relationship types that may lead to it (TOSCA 2.0). Empty where all may.
+    pub valid_relationship_types: Vec<String>,
     /// Its properties.
     pub properties: Vec<PropertyReport>,
     /// Its attributes.
@@ -144,6 +170,8 @@ pub struct RequirementReport {
     pub relationship: Option<String>,
     /// How often it occurs.
     pub occurrences: String,
+    /// The filters that its targets fulfil.
+    pub node_filters: Vec<String>,
     /// The types that define it.
     pub from: PartOrigin,
 }
@@ -175,6 +203,8 @@ pub struct OperationReport {
     pub implementation: Option<Value>,
     /// The names of its inputs.
     pub inputs: Vec<String>,
+    /// The names of its outputs.
+    pub outputs: Vec<String>,
     /// The types that define it.
     pub from: PartOrigin,
 }
@@ -231,6 +261,11 @@ fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
     let ends = |name: &&str| name.strip_suffix(part).is_some_and(|before| before.ends_with('.'));
     let ending: BTreeSet<&str> = names().filter(ends).collect();
     let error = Diagnostic::error(Code::UnknownType, format!("there is no type `{part}`"));
+    let primitive = if types.is_of_2_0() { Primitive::of_2_0 } else { Primitive::from_name };
+    if let Some(primitive) = primitive(part) {
+        let values = primitive.describe();
+        return Err(error.help(format!("it is a primitive type, whose values are {values}")));
+    }
     match ending.len() {
         0 => {
             let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
@@ -245,17 +280,20 @@ fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
     }
 }
 
+/// The name by which the template calls a type.
+fn name(types: &Types<'_>, id: TypeId) -> String {
+    types.called(None, id).into_owned()
+}
+
 fn entry(types: &Types<'_>, id: TypeId, sources: &SourceMap) -> TypeEntry {
     let definition = types.definition(id);
-    // The name by which the template calls the type.
-    let name = |id| types.called(None, id);
     let parent = match types.parent(id) {
-        Some(parent) => Some(name(parent).into_owned()),
+        Some(parent) => Some(name(types, parent)),
         None => types.primitive(TypeRef::Defined(id)).map(str::to_owned),
     };
     TypeEntry {
         family: definition.family,
-        name: name(id).into_owned(),
+        name: name(types, id),
         derived_from: parent,
         place: sources.place(definition.key.span()),
     }
@@ -265,25 +303,28 @@ fn text(node: Option<Node<'_>>) -> Option<String> {
     node.and_then(Node::text).map(str::to_owned)
 }
 
-fn texts(nodes: Option<&[Node<'_>]>) -> Vec<String> {
-    nodes.unwrap_or_default().iter().filter_map(|node| text(Some(*node))).collect()
-}
-
 fn clauses(schema: &Schema<'_>) -> Vec<String> {
     let validations = schema.validations.iter().map(|clause| write_flow(&clause.to_value()));
     schema.constraints.iter().map(Clause::text).chain(validations).collect()
 }
 
-/// The type with the types of its entries: `map of list of string`.
-fn kind(schema: &Schema<'_>) -> Option<String> {
-    let own = text(schema.kind)?;
-    let entries = schema.entry_schema.as_deref().and_then(kind);
-    Some(entries.map(|entries| format!("{own} of {entries}")).unwrap_or(own))
-}
-
 fn occurrences(said: Option<Occurrences<'_>>, otherwise: &str) -> String {
     said.map_or_else(|| otherwise.to_owned(), |said| said.to_string())
 }
+
+/// What TOSCA 2.0 lets data types say of scalars; the first one is that of later texts.
+const SCALAR: [&str; 7] = [
+    "data_type",
+    "data_value_type",
+    "units",
+    "canonical_unit",
+    "prefixes",
+    "unit_suffix",
+    "unit_symbol_map",
+];
+
+/// The families of types that a type may list.
+const VALID: [Family; 3] = [Family::Node, Family::Capability, Family::Group];
 
 struct Reporting<'t, 'a> {
     types: &'t Types<'a>,
@@ -293,13 +334,16 @@ struct Reporting<'t, 'a> {
 impl<'a> Reporting<'_, 'a> {
     fn of(&self, id: TypeId) -> TypeReport {
         let (definition, effective) = (self.types.definition(id), self.types.effective(id));
-        let ancestors = self.types.chain(id).skip(1).map(|id| self.types.definition(id).name);
+        let ancestors = self.types.chain(id).skip(1).map(|id| name(self.types, id));
+        let ends = effective.valid_ends.as_deref();
+        let ends = |family, of: for<'e> fn(&'e ValidEnds<'a>) -> Option<&'e [Node<'a>]>| {
+            self.names(&[family], ends.and_then(of))
+        };
         TypeReport {
             entry: entry(self.types, id, self.sources),
             description: text(definition.description),
             ancestors: ancestors
-                .chain(self.types.primitive(TypeRef::Defined(id)))
-                .map(str::to_owned)
+                .chain(self.types.primitive(TypeRef::Defined(id)).map(str::to_owned))
                 .collect(),
             properties: self.all(&effective.properties, Self::property),
             attributes: self.all(&effective.attributes, Self::property),
@@ -310,9 +354,54 @@ impl<'a> Reporting<'_, 'a> {
             inputs: self.all(&effective.interface.inputs, Self::property),
             operations: self.all(&effective.interface.operations, Self::operation),
             notifications: self.all(&effective.interface.notifications, Self::operation),
-            valid_types: texts(effective.valid_types.as_deref()),
+            valid_types: self.names(&VALID, effective.valid_types.as_deref()),
+            valid_relationship_types: ends(Family::Relationship, |it| it.relationships.as_deref()),
+            valid_source_node_types: ends(Family::Node, |it| it.sources.as_deref()),
+            valid_target_node_types: ends(Family::Node, |it| it.targets.as_deref()),
             constraints: clauses(&effective.schema),
+            key_schema: effective.schema.key_schema.as_deref().map(|it| self.schema(it)),
+            entry_schema: effective.schema.entry_schema.as_deref().map(|it| self.schema(it)),
+            scalar: self.scalar(id),
         }
+    }
+
+    /// The name by which the template calls the type that a file names, which may be behind a
+    /// namespace there.
+    fn called(&self, families: &[Family], said: Option<Node<'a>>) -> Option<String> {
+        let written = said?.text()?;
+        let file = Some(said?.span().file);
+        let meant = |family: &Family| {
+            let id = self.types.find_in(file, *family, written)?;
+            (self.types.find(*family, written) != Some(id)).then(|| name(self.types, id))
+        };
+        Some(families.iter().find_map(meant).unwrap_or_else(|| written.to_owned()))
+    }
+
+    fn names(&self, families: &[Family], said: Option<&[Node<'a>]>) -> Vec<String> {
+        let said = said.unwrap_or_default().iter();
+        said.filter_map(|node| self.called(families, Some(*node))).collect()
+    }
+
+    /// The type with the types of its entries: `map of list of string`.
+    fn kind(&self, schema: &Schema<'a>) -> Option<String> {
+        let own = self.called(&[Family::Data], schema.kind)?;
+        let entries = schema.entry_schema.as_deref().and_then(|entries| self.kind(entries));
+        Some(entries.map(|entries| format!("{own} of {entries}")).unwrap_or(own))
+    }
+
+    fn schema(&self, schema: &Schema<'a>) -> SchemaReport {
+        SchemaReport { kind: self.kind(schema), constraints: clauses(schema) }
+    }
+
+    /// What a type and those that it derives from say of numbers and units, the nearest first.
+    fn scalar(&self, id: TypeId) -> BTreeMap<&'static str, Value> {
+        let said = |keyname| {
+            let bodies = self.types.chain(id).map(|id| self.types.definition(id).value);
+            let mut of_2_0 = bodies.filter(|body| v2_0::is_of(body.document()));
+            Some((keyname, of_2_0.find_map(|body| body.get(keyname))?.to_value()))
+        };
+        let is_data = self.types.definition(id).family == Family::Data;
+        SCALAR.into_iter().filter(|_| is_data).filter_map(said).collect()
     }
 
     fn all<T, R>(&self, parts: &Parts<'a, T>, report: impl Fn(&Self, &Part<'a, T>) -> R) -> Vec<R> {
@@ -321,7 +410,7 @@ impl<'a> Reporting<'_, 'a> {
 
     fn said<T>(&self, part: &Part<'a, T>) -> Said {
         Said {
-            kind: self.types.definition(part.owner).name.to_owned(),
+            kind: name(self.types, part.owner),
             place: self.sources.place(part.named.key.span()),
         }
     }
@@ -338,7 +427,7 @@ impl<'a> Reporting<'_, 'a> {
         let definition = &part.definition;
         PropertyReport {
             name: part.named.name.to_owned(),
-            kind: kind(&definition.schema),
+            kind: self.kind(&definition.schema),
             required: definition.is_required(),
             default: definition.default.map(Node::to_value),
             value: definition.value.map(Node::to_value),
@@ -351,13 +440,16 @@ impl<'a> Reporting<'_, 'a> {
         let capability = &part.definition;
         CapabilityReport {
             name: part.named.name.to_owned(),
-            kind: text(capability.kind),
+            kind: self.called(&[Family::Capability], capability.kind),
             occurrences: match v2_0::is_of(part.named.key.document()) {
                 // There, capabilities have no bounds.
                 true => String::new(),
                 false => occurrences(capability.occurrences, "[1, UNBOUNDED]"),
             },
-            valid_source_types: texts(capability.valid_source_types.as_deref()),
+            valid_source_types: self
+                .names(&[Family::Node], capability.valid_source_types.as_deref()),
+            valid_relationship_types: self
+                .names(&[Family::Relationship], capability.valid_relationship_types.as_deref()),
             properties: self.all(&capability.properties, Self::property),
             attributes: self.all(&capability.attributes, Self::property),
             from: self.origin(part),
@@ -368,13 +460,18 @@ impl<'a> Reporting<'_, 'a> {
         let requirement = &part.definition;
         RequirementReport {
             name: part.named.name.to_owned(),
-            capability: text(requirement.capability),
-            node: text(requirement.node),
-            relationship: text(requirement.relationship),
+            capability: self.called(&[Family::Capability], requirement.capability),
+            node: self.called(&[Family::Node], requirement.node),
+            relationship: self.called(&[Family::Relationship], requirement.relationship),
             occurrences: match v2_0::is_of(part.named.key.document()) {
                 true => occurrences(requirement.occurrences, "[0, UNBOUNDED]"),
                 false => occurrences(requirement.occurrences, "[1, 1]"),
             },
+            node_filters: requirement
+                .node_filters
+                .iter()
+                .map(|filter| write_flow(&filter.to_value()))
+                .collect(),
             from: self.origin(part),
         }
     }
@@ -383,7 +480,7 @@ impl<'a> Reporting<'_, 'a> {
         let interface = &part.definition;
         InterfaceReport {
             name: part.named.name.to_owned(),
-            kind: text(interface.kind),
+            kind: self.called(&[Family::Interface], interface.kind),
             inputs: self.all(&interface.inputs, Self::property),
             operations: self.all(&interface.operations, Self::operation),
             notifications: self.all(&interface.notifications, Self::operation),
@@ -401,15 +498,24 @@ impl<'a> Reporting<'_, 'a> {
                 .iter()
                 .map(|input| input.named.name.to_owned())
                 .collect(),
+            outputs: self.outputs(&part.definition),
             from: self.origin(part),
         }
+    }
+
+    /// The names of the outputs of an operation, whether they are mapped or defined.
+    fn outputs(&self, operation: &OperationDefinition<'a>) -> Vec<String> {
+        let mapped = operation.outputs.iter().map(|output| output.name);
+        let defined = operation.results.iter().map(|output| output.named.name);
+        let names: IndexSet<&str> = mapped.chain(defined).collect();
+        names.into_iter().map(str::to_owned).collect()
     }
 
     fn artifact(&self, part: &Part<'a, ArtifactDefinition<'a>>) -> ArtifactReport {
         let artifact = &part.definition;
         ArtifactReport {
             name: part.named.name.to_owned(),
-            kind: text(artifact.kind),
+            kind: self.called(&[Family::Artifact], artifact.kind),
             file: text(artifact.file),
             from: self.origin(part),
         }
