@@ -7,7 +7,7 @@ use super::inputs::{self, Assignment, Declarations};
 use super::technology::TechnologyPlugins;
 use crate::diagnostic::Diagnostics;
 use crate::tosca::load::{Extent, Loaded};
-use crate::tosca::profile;
+use crate::tosca::{profile, v2_0};
 use cuvee_sat::solve::{Limit, SolverKind};
 use cuvee_text::source::{SourceMap, Span};
 use cuvee_text::value::Value;
@@ -199,13 +199,17 @@ impl Choice {
     }
 
     /// The profiles, followed by these documents. A document that is a copy of a profile is
-    /// replaced by that profile, even if the choice leaves the profile out.
+    /// replaced by that profile, even if the choice leaves the profile out. In TOSCA 2.0, the types
+    /// of no profile are there without an import.
     pub(crate) fn beside_profiles<'d>(
         &self,
         documents: &[&'d Document],
         sources: &SourceMap,
     ) -> Vec<&'d Document> {
-        let mut all: Vec<&Document> = self.profiles().collect();
+        let is_of_2_0 = documents.iter().any(|document| v2_0::is_of(document));
+        let optional = profile::non_normative().file();
+        let profiles = self.profiles().filter(|it| !is_of_2_0 || it.file() != optional);
+        let mut all: Vec<&Document> = profiles.collect();
         for &document in documents {
             let document =
                 profile::of_text(sources.file(document.file()).text()).unwrap_or(document);

@@ -40,7 +40,8 @@ impl TypeHierarchy<'_> {
         {
             return error.help(format!("`{name}` is a {}", other.noun()));
         }
-        if families.iter().any(|family| profile::is_non_normative(*family, name)) {
+        let is_non_normative = |family: &Family| profile::is_non_normative(*family, name);
+        if !self.is_of_2_0 && families.iter().any(is_non_normative) {
             return error.help("it is a non-normative type of chapter 9, which is there only with `--non-normative`");
         }
         let scopes = self.scopes.as_ref();
