@@ -5,6 +5,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::shape::CAPABILITY_ASSIGNMENT;
 use crate::tosca::types::schemas::definitions;
+use crate::tosca::v2_0;
 use crate::tosca::value::{
     PropertyDefinition, PropertyOwner, check_assignments_asking, check_rules,
 };
@@ -72,7 +73,7 @@ impl<'a> Checker<'_, 'a> {
             is_open: defined.is_open,
         };
         self.attribute_assignments(when, body, owner);
-        let Some(node) = body.get("occurrences") else { return };
+        let Some(node) = v2_0::renamed(body, "occurrences") else { return };
         let Some(own) = self.occurrences(when, node, CAPABILITY_ASSIGNMENT.section) else { return };
         if let Some(outer) = defined.occurrences.filter(|outer| !own.is_within(outer)) {
             let message =

@@ -333,7 +333,7 @@ impl Grammar<'_> {
     }
 
     fn occurrences<'a>(&mut self, node: Node<'a>, shape: &Shape) -> Option<Occurrences<'a>> {
-        let node = node.get("occurrences")?;
+        let node = v2_0::renamed(node, "occurrences")?;
         let occurrences = Occurrences::read(node);
         if occurrences.is_none() {
             self.invalid(node, Occurrences::EXPECTED, shape.section);

@@ -265,6 +265,9 @@ entities! {
         was("instance_count", "count", Value),
         may("node_filter", Value),
         may("copy", Text),
+    ] gone [
+        renamed("instance_count", "count"),
+        gone("occurrences", "say with `count` how many nodes there are"),
     ];
 
     RELATIONSHIP_TEMPLATE RelationshipTemplate "a relationship template" "7.4" [

@@ -214,6 +214,13 @@ fn mistaken(
     }
 }
 
+/// What is below a keyname that TOSCA 2.0 has by another name, if it has it at all. There, what is
+/// written by the name of version 1.3 is no keyname.
+pub(crate) fn renamed<'n>(node: Node<'n>, field: &str) -> Option<Node<'n>> {
+    let (key, value) = node.entries().find(|(key, _)| key.text() == Some(field))?;
+    (!is_of(node.document()) || written(key) != field).then_some(value)
+}
+
 /// The text of a key as the author wrote it.
 pub(crate) fn written(key: Node<'_>) -> &str {
     let span = key.span();

@@ -264,7 +264,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The upper bound that a node template assigns to one of its capabilities (section 3.8.1.1).
     fn assigned_uses(&self, node: &NodeElement<'a>, name: &str) -> Option<u64> {
         let capabilities = node.template.declared.value.get("capabilities")?;
-        Occurrences::read(capabilities.get(name)?.get("occurrences")?)?.max
+        Occurrences::read(v2_0::renamed(capabilities.get(name)?, "occurrences")?)?.max
     }
 
     fn surplus_uses(&self, node: &NodeElement<'a>, name: &str, max: u64, when: &[ElementId]) {

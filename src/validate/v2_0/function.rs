@@ -1,7 +1,7 @@
 //! Checks calls of functions in values of TOSCA 2.0 (section 10).
 
 use super::by;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, closest};
+use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0::function::{BuiltIn, FUNCTIONS};
 use crate::tosca::v2_0::{called, called_as_key, function_name, listed};
@@ -229,7 +229,7 @@ fn beside_others(key: Node<'_>, name: &str) -> Diagnostic {
 fn undeclared(at: Node<'_>, name: &str) -> Diagnostic {
     let message = format!("no function `{name}` is declared, so nothing is known of its value");
     let meant = closest(name, FUNCTIONS.iter().map(|it| it.name));
-    let meant = meant.map(|meant| format!("did you mean `${meant}`?"));
+    let meant = meant.map(|it| Advice::did_you_mean(&format!("${name}"), &format!("${it}")));
     let warning = Diagnostic::warning(Code::InvalidFunction, message).at(at.span());
     by(warning.help("declare it under `functions`").help_opt(meant), "10.2")
 }
