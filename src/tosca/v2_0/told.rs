@@ -95,6 +95,9 @@ fn counterpart(section: &str) -> Option<&'static str> {
     }
 }
 
+/// Words of version 1.3 in messages, with those that TOSCA 2.0 has for the same.
+const WORDS: [(&str, &str); 2] = [("topology input", "input"), ("namespace prefix", "namespace")];
+
 /// Tells a diagnostic about a file of TOSCA 2.0 by that standard. What cites TOSCA 2.0 already
 /// stays.
 pub(crate) fn tell(diagnostic: &mut Diagnostic) {
@@ -102,11 +105,12 @@ pub(crate) fn tell(diagnostic: &mut Diagnostic) {
         return;
     }
     cite(diagnostic);
-    for (field, name) in renamed_fields() {
-        let (field, name) = (format!("`{field}`"), format!("`{name}`"));
-        diagnostic.message = diagnostic.message.replace(&field, &name);
-        if let Some(help) = &mut diagnostic.help {
-            *help = help.replace(&field, &name).into();
+    let words = WORDS.map(|(old, new)| (old.to_owned(), new.to_owned()));
+    let fields = renamed_fields().map(|(field, name)| (format!("`{field}`"), format!("`{name}`")));
+    for (old, new) in fields.chain(words) {
+        diagnostic.message = diagnostic.message.replace(&old, &new);
+        if let Some(help) = diagnostic.help.as_mut().filter(|help| help.contains(&old)) {
+            *help = help.replace(&old, &new).into();
         }
     }
 }

@@ -665,6 +665,10 @@ fn member(item: Node<'_>) -> Result<Member<'_>, Diagnostic> {
         (NodeKind::Sequence, Some(node), Some(relation), None) => {
             Ok(Member { item, node, relation: Some(relation) })
         }
+        _ if v2_0::is_of(item.document()) => Err(invalid(
+            item,
+            "a member has to be the name of a node or a group, or `[node, relation]`",
+        )),
         _ => Err(invalid(item, "a member has to be the name of a node, or `[node, relation]`")),
     }
 }
