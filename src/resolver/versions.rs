@@ -22,7 +22,7 @@ use crate::variability::template::{NEWEST_VERSION, is_keyword, is_read_as_wrappe
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::{FileId, Span, normalize};
-use cuvee_text::yaml::{Document, Node};
+use cuvee_text::yaml::{Document, Limits, Node, parse_filtered};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
@@ -289,6 +289,7 @@ impl<'l> VersionFiles<'l> {
         let is_written = |path: &PathBuf| files.iter().any(|(own, _)| own == path);
         let others: Vec<_> =
             self.others.into_iter().filter(|(path, _)| !is_written(path)).collect();
+        losses.extend(others.iter().filter_map(|other| self.left_as_it_is(other)));
         files.extend(others);
         let meta = self.loaded.package().meta().cloned().map(|mut meta| {
             meta.is_of_2_0 = self.to == TargetVersion::Two;
@@ -299,6 +300,25 @@ impl<'l> VersionFiles<'l> {
             TargetVersion::Simple => ConversionFormat::Yaml,
         };
         Conversion { files, losses: losses.ordered(), format, meta }
+    }
+
+    /// What is told of a file that is copied although it is of the other version.
+    fn left_as_it_is(&self, (path, content): &(PathBuf, Vec<u8>)) -> Option<Loss> {
+        const VERSION: &str = "tosca_definitions_version";
+        let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
+        let text = std::str::from_utf8(content).ok().filter(|_| is_yaml)?;
+        let only_version = |keys: &[&str]| *keys == [VERSION];
+        let limits = Limits::default();
+        let parsed = parse_filtered(FileId::DETACHED, text.into(), &limits, &only_version).ok()?;
+        let is_of_2_0 = parsed.root().get(VERSION)?.text()? == v2_0::VERSION;
+        let name = if is_of_2_0 { "2.0" } else { "1.3" };
+        (is_of_2_0 != (self.to == TargetVersion::Two)).then(|| Loss {
+            path: path.display().to_string(),
+            span: None,
+            construct: format!("a file of TOSCA {name}"),
+            why: "the template does not import it; convert it by itself, or write what tests expect anew with `cuvee test --update`".to_owned(),
+            kind: LossKind::Opaque,
+        })
     }
 
     /// Converts the documents of a template that were not written for another one. Types are supplied

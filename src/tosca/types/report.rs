@@ -15,7 +15,6 @@ use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, write_flow};
 use indexmap::IndexSet;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
