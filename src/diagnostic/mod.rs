@@ -166,6 +166,7 @@ codes! {
     PortableRelationship "portable-relationship" "A requirement definition names no relationship type, or an assignment none of the relationship templates, which is valid, and refused by some orchestrators. Name the type in the definition, and a template in the assignment.";
     PortableRequired "portable-required" "A property is optional here and required by the profile of an orchestrator. Assign it.";
     PortableSchema "portable-schema" "A schema is written as the name of a type, which is valid, and refused by orchestrators that want a map. Write `{ type: ... }`.";
+    PortableVersion "portable-version" "A file is of TOSCA 2.0, which orchestrators do not read yet. Write it as TOSCA 1.3, by `cuvee convert --to 1.3`.";
     Pruned "pruned" "Default conditions or pruning removed nodes that no condition speaks about, because all that uses them is absent. Declare `persistent: true` at a node that has to stay, and set `expected_incoming_relation_check: false`.";
     RelationSource "relation-source" "A relation is present, but its source node is not. Give the relation the condition of its source, or enable `relation_default_condition`.";
     RelationTarget "relation-target" "A relation is present, but its target node is not. Give the relation the condition of its target, or enable `relation_default_condition`.";

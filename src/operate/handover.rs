@@ -14,6 +14,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{InstanceReport, NodeInstance, ReportOutcome, SecretsMode};
 use crate::topology::sensitive::InstanceValue;
 use crate::tosca::function::function_in;
+use crate::tosca::v2_0::{self, parsed};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, parse};
@@ -115,7 +116,18 @@ impl Workshop<'_> {
         let steps = self.plan.steps.iter().filter(|step| step.is_run());
         let steps: Vec<_> =
             steps.map(|step| HandedStep { step, to: &self.to, kinds: self.kinds }).collect();
-        untaken(by, &steps)
+        self.untaken_version(by).into_iter().chain(untaken(by, &steps)).collect()
+    }
+
+    /// That an orchestrator does not read the version of the template: none reads TOSCA 2.0, as trying
+    /// opera 0.7.0 and unfurl 1.2.0 shows.
+    fn untaken_version(&self, by: Orchestrator) -> Option<Diagnostic> {
+        let files = self.plan.target().and_then(|digest| self.files.get(digest))?;
+        let document = parsed(files.text()).ok().filter(v2_0::is_of)?;
+        let version = document.root().get("tosca_definitions_version")?.text()?;
+        let message = format!("{by} does not read TOSCA 2.0, which the template has: `{version}`");
+        let help = "make an instance of the template that `cuvee convert --to 1.3` writes, or leave `--with` out";
+        Some(Diagnostic::error(Code::NotTaken, message).help(help))
     }
 
     /// The command by which the plan is handed over, for people.

@@ -4,7 +4,7 @@
 
 use super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::tosca::{ArtifactDefinition, Family, TypeDefinition, TypeId, profile};
+use crate::tosca::{ArtifactDefinition, Family, TypeDefinition, TypeId, profile, v2_0};
 use crate::variability::graph::{ArtifactElement, ElementId, NodeElement, RelationElement};
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{self, Document, Limits, Node, NodeKind};
@@ -49,6 +49,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Notes the constructs of the template that other programs reject.
     pub(super) fn portability(&self) {
         for document in self.documents.iter().filter(|one| !profile::is_built_in(one.file())) {
+            self.portable_version(document);
             self.portable_metadata(&[], document.root());
         }
         let types = self.types.ids().map(|id| self.types.definition(id));
@@ -72,6 +73,16 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn tell(&self, when: &[ElementId], at: Node<'_>, note: Option<Diagnostic>, help: String) {
         if let Some(note) = note {
             self.report_when(when, &[], note.at(at.span()).help(help));
+        }
+    }
+
+    /// Notes a file of TOSCA 2.0.
+    fn portable_version(&self, document: &Document) {
+        let version = document.root().get("tosca_definitions_version");
+        if let Some(version) = version.filter(|_| v2_0::is_of(document)) {
+            let found = way(Code::PortableVersion, "version-2", "the file is of TOSCA 2.0");
+            let help = "write it as TOSCA 1.3 with `cuvee convert --to 1.3`".to_owned();
+            self.tell(&[], version, found, help);
         }
     }
 

@@ -85,6 +85,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::PortableRelationship, "tests/diagnostics/portable-relationship.yaml"),
     (Code::PortableRequired, "tests/diagnostics/portable-required.yaml"),
     (Code::PortableSchema, "tests/diagnostics/portable-schema.yaml"),
+    (Code::PortableVersion, "tests/diagnostics/version-2/portable.yaml"),
     (Code::SensitivePlain, "tests/orchestrate/instance_targets.rs"),
     (Code::StalePlan, "tests/orchestrate/instance_report.rs"),
     (Code::StaleRevision, "tests/orchestrate/instance_store.rs"),

@@ -67,7 +67,8 @@ fn reported(diagnostics: &[Diagnostic], sources: &SourceMap) -> Reported {
 
 /// The resolver that a fixture asks for.
 fn resolver(fixture: &Path) -> Resolver {
-    let text = fs::read_to_string(fixture).unwrap();
+    let text = fs::read(fixture).unwrap();
+    let text = String::from_utf8_lossy(&text);
     let resolver = Resolver::new(fixture);
     match text.lines().find_map(|line| line.strip_prefix("# with ")) {
         None => resolver,
@@ -139,7 +140,7 @@ fn are_judged_in_their_lines(below: &str, valid: &[&str], start: &str, end: &str
     fixtures.sort();
     assert!(fixtures.len() > 5, "{fixtures:?}");
     for fixture in fixtures {
-        let Validation { diagnostics, sources, .. } = Resolver::new(&fixture).validate();
+        let Validation { diagnostics, sources, .. } = resolver(&fixture).validate();
         let mut told = reported(&diagnostics, &sources);
         told.values_mut().for_each(|messages| messages.sort());
         if std::env::var_os("UPDATE_DOCS").is_some() {
