@@ -747,20 +747,55 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     /// The type of what a step is about.
     fn type_of_step(&self, step: Node<'a>) -> Option<TypeId> {
-        let target = self.type_of_target(step.get("target")?.text()?)?;
+        let template = self.node_of_target(step.get("target")?.text()?)?;
+        let target = self.template_node(template).0?;
         let Some(requirement) = step.get("target_relationship") else { return Some(target) };
-        let part = self.context.types.effective(target).requirements.get(requirement.text()?)?;
-        self.named_type(Family::Relationship, part.definition.relationship?)
+        self.type_of_relationships(template, target, requirement.text()?)
+    }
+
+    /// The type that all relationships of a requirement have: those that the node assigns, or the one
+    /// of the definition.
+    fn type_of_relationships(
+        &self,
+        template: Node<'a>,
+        kind: TypeId,
+        requirement: &str,
+    ) -> Option<TypeId> {
+        let part = self.context.types.effective(kind).requirements.get(requirement);
+        let defined =
+            || self.named_type(Family::Relationship, part.as_ref()?.definition.relationship?);
+        let assigned = self.said("node_templates", template, "requirements");
+        let assigned = assigned.into_iter().flat_map(paths::named_parts);
+        let assigned = assigned.filter(|(name, _)| name.text() == Some(requirement));
+        let mut kinds = assigned.map(|(_, body)| self.assigned_kind(body).or_else(defined));
+        let first = kinds.next().unwrap_or_else(defined)?;
+        kinds.all(|kind| kind == Some(first)).then_some(first)
+    }
+
+    /// The type of the relationship that an assignment has or names.
+    fn assigned_kind(&self, assignment: Node<'a>) -> Option<TypeId> {
+        let said = assignment.get("relationship")?;
+        let template = said.text().and_then(|name| self.template("relationship_templates", name));
+        let declared = match template {
+            Some(template) => self.said("relationship_templates", template, "type"),
+            None if said.kind() == NodeKind::Scalar => Some(said),
+            None => said.get("type"),
+        };
+        self.declared_type(Family::Relationship, declared?)
     }
 
     /// The type of a node, or of the first member of a group.
     fn type_of_target(&self, name: &str) -> Option<TypeId> {
+        self.template_node(self.node_of_target(name)?).0
+    }
+
+    /// A node, or the first member of a group.
+    fn node_of_target(&self, name: &str) -> Option<Node<'a>> {
         let node = |name| self.template("node_templates", name);
-        let template = node(name).or_else(|| {
+        node(name).or_else(|| {
             let members = self.template("groups", name)?.get("members")?;
             node(members.items().next()?.text()?)
-        });
-        self.template_node(template?).0
+        })
     }
 
     /// The operation that an activity calls, by the name of its interface or of the type of that.
