@@ -16,6 +16,7 @@ use crate::tosca::types::scope::Links;
 use crate::tosca::types::{Refusals, TypeId, Types};
 use crate::tosca::v2_0;
 use crate::variability::graph::VARIABILITY_GROUPS;
+use crate::variability::inputs::is_expression;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
 use crate::variability::template::{NEWEST_VERSION, is_keyword, is_read_as_wrapped};
@@ -447,6 +448,7 @@ fn context<'t, 'l>(
         bringing,
         is_word: is_keyword,
         is_wrapped: is_read_as_wrapped,
+        is_expression,
         extended: NEWEST_VERSION,
         mark: EXTENSION.key,
         beside,

@@ -67,6 +67,8 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub is_word: fn(&str) -> bool,
     /// Whether a property is wrapped in a map that the extension defines.
     pub is_wrapped: fn(Node<'_>) -> bool,
+    /// Whether the default of an input of the extension is computed.
+    pub is_expression: fn(Node<'_>) -> bool,
     /// The version to write for a document that uses the extension.
     pub extended: &'static str,
     /// The keyname of the topology that marks such a document.

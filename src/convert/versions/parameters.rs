@@ -174,8 +174,12 @@ impl<'a> Converter<'_, 'a> {
                     let schema = Some(schema_of(node)).filter(|it| !self.is_range(Some(it)));
                     self.literals(value, schema.as_deref())
                 }
-                "default" => self.literals(value, Some(&schema_of(node))),
-                "default_expression" => self.expressions_of(value, Some(&schema_of(node))),
+                "default" if !(self.context.is_expression)(value) => {
+                    self.literals(value, Some(&schema_of(node)))
+                }
+                "default" | "default_expression" => {
+                    self.expressions_of(value, Some(&schema_of(node)))
+                }
                 _ => Out::Source(value),
             };
             entries.push((OutKey::Source(key), made));

@@ -132,6 +132,7 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
         bringing: &FxHashSet::default(),
         is_word: |_| false,
         is_wrapped: |_| false,
+        is_expression: |_| false,
         extended: "",
         mark: "",
         beside: None,
