@@ -290,7 +290,7 @@ impl<'l> VersionFiles<'l> {
         let is_written = |path: &PathBuf| files.iter().any(|(own, _)| own == path);
         let others: Vec<_> =
             self.others.into_iter().filter(|(path, _)| !is_written(path)).collect();
-        losses.extend(others.iter().filter_map(|other| self.left_as_it_is(other)));
+        losses.extend(others.iter().filter_map(|other| Self::left_as_it_is(self.to, other)));
         files.extend(others);
         let meta = self.loaded.package().meta().cloned().map(|mut meta| {
             meta.is_of_2_0 = self.to == TargetVersion::Two;
@@ -304,7 +304,7 @@ impl<'l> VersionFiles<'l> {
     }
 
     /// What is told of a file that is copied although it is of the other version.
-    fn left_as_it_is(&self, (path, content): &(PathBuf, Vec<u8>)) -> Option<Loss> {
+    fn left_as_it_is(to: TargetVersion, (path, content): &(PathBuf, Vec<u8>)) -> Option<Loss> {
         const VERSION: &str = "tosca_definitions_version";
         let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
         let text = std::str::from_utf8(content).ok().filter(|_| is_yaml)?;
@@ -313,7 +313,7 @@ impl<'l> VersionFiles<'l> {
         let parsed = parse_filtered(FileId::DETACHED, text.into(), &limits, &only_version).ok()?;
         let is_of_2_0 = parsed.root().get(VERSION)?.text()? == v2_0::VERSION;
         let name = if is_of_2_0 { "2.0" } else { "1.3" };
-        (is_of_2_0 != (self.to == TargetVersion::Two)).then(|| Loss {
+        (is_of_2_0 != (to == TargetVersion::Two)).then(|| Loss {
             path: path.display().to_string(),
             span: None,
             construct: format!("a file of TOSCA {name}"),

@@ -116,7 +116,8 @@ pub(crate) fn parse<'a>(
             "topology_template" => topology(value, &mut template, diagnostics),
             "tosca_definitions_version" => {}
             "service_template" => {
-                let help = "it is `topology_template` in version 1.3; `service_template` is of TOSCA 2.0";
+                let help =
+                    "it is `topology_template` in version 1.3; `service_template` is of TOSCA 2.0";
                 diagnostics.0.extend(shape::SERVICE.misplaced(key, help));
             }
             "variability" => {
