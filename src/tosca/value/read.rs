@@ -40,10 +40,14 @@ pub(crate) fn defines_parameter(node: Node<'_>) -> bool {
     is_definition(node, &Vocabulary::from(&PARAMETER))
 }
 
-/// Whether a map has keynames of a definition, some of which only TOSCA 2.0 has.
+/// Whether a map has keynames of a definition, some of which only TOSCA 2.0 has. There, a map
+/// without any is one, too: no keyname is mandatory (section 9.7).
 fn is_definition(node: Node<'_>, known: &Vocabulary) -> bool {
-    let has_one = || ["validation", "mapping"].iter().any(|keyname| node.get(keyname).is_some());
-    v2_0::is_of(node.document()) && has_one() || known.is_meant(node)
+    let is_own = || {
+        let has_one = ["validation", "mapping"].iter().any(|keyname| node.get(keyname).is_some());
+        has_one || node.kind() == NodeKind::Mapping && node.entries().len() == 0
+    };
+    v2_0::is_of(node.document()) && is_own() || known.is_meant(node)
 }
 
 impl Grammar<'_> {
