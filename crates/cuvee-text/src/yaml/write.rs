@@ -262,28 +262,17 @@ impl<'i, 'a> Item<'i, 'a> {
         }
     }
 
-    /// The source node, also of a collection that was put together again from all parts of one.
-    fn unchanged(self) -> Option<Node<'a>> {
-        let is_part = |out: &'i Out<'a>, node: Node<'a>| {
-            Self::from(out).unchanged().is_some_and(|it| it.ptr_eq(node))
+    /// Whether the item is a map of a single pair that its author wrote without braces, as an item of
+    /// a list in brackets may be.
+    fn is_bare_pair(self) -> bool {
+        let is_pair = match self {
+            Self::Source(node) => node.entries().len() == 1,
+            Self::Out(Out::Map { entries, .. }) => {
+                matches!(&**entries, [(_, value)] if !matches!(value, Out::Cases(_)))
+            }
+            _ => false,
         };
-        match self {
-            Self::Source(node) => Some(node),
-            Self::Out(Out::Map { entries, like: Some(like) }) => {
-                let is_whole = entries.len() == like.entries().len();
-                let mut pairs = entries.iter().zip(like.entries());
-                let is_own = |((own, out), (key, value)): (&'i (OutKey<'a>, Out<'a>), _)| {
-                    matches!(own, OutKey::Source(own) if own.ptr_eq(key)) && is_part(out, value)
-                };
-                (is_whole && pairs.all(is_own)).then_some(*like)
-            }
-            Self::Out(Out::Seq { items, like: Some(like) }) => {
-                let is_whole = items.len() == like.items().len();
-                let mut pairs = items.iter().zip(like.items());
-                (is_whole && pairs.all(|((_, out), item)| is_part(out, item))).then_some(*like)
-            }
-            _ => None,
-        }
+        is_pair && self.like().is_some_and(Node::is_bare) && tag_of(self).is_none()
     }
 
     pub(super) fn is_empty(self) -> bool {
@@ -439,14 +428,17 @@ impl<'a> Node<'a> {
 
     /// The source text, if it is a flow collection that can be copied.
     fn verbatim_flow(self) -> Option<&'a str> {
-        let copied = self.is_flow() && !self.record().is(Record::TANGLED);
-        // A map of a single pair in a list may lack the braces.
+        let copied = self.is_flow() && !self.record().is(Record::TANGLED) && !self.is_bare();
+        Some(self.source())
+            .filter(|source| copied && source.starts_with(['[', '{']) && !has_odd_breaks(source))
+    }
+
+    /// Whether the node is a map of a single pair in a list, without braces.
+    fn is_bare(self) -> bool {
         let first = self.document.children(self.record()).first();
-        let bare = first
-            .is_some_and(|first| self.document.nodes[*first as usize].start == self.record().start);
-        Some(self.source()).filter(|source| {
-            copied && !bare && source.starts_with(['[', '{']) && !has_odd_breaks(source)
-        })
+        let begins =
+            |first: &u32| self.document.nodes[*first as usize].start == self.record().start;
+        self.kind() == NodeKind::Mapping && self.is_flow() && first.is_some_and(begins)
     }
 
     /// Whether a comment is inside of the node and is copied with it.
@@ -1004,7 +996,7 @@ impl YamlWriter {
     }
 
     fn flow(&mut self, item: Item<'_, '_>, context: ScalarContext) {
-        if let Some(node) = item.unchanged()
+        if let Item::Source(node) = item
             && let Some(source) = node.verbatim_flow()
         {
             return self.copy_lines(node, source, context);
@@ -1020,18 +1012,13 @@ impl YamlWriter {
         let first = self.out.len();
         let mut parts = WrittenParts::default();
         item.each_entry(|key, value, Along { when, .. }| {
-            self.in_flow(&mut parts, when, |this| {
-                let before = this.out.len();
-                this.key(key, ScalarContext::Flow);
-                if this.needs_mark(before) {
-                    this.out.insert_str(before, "? ");
-                }
-                this.out.push_str(": ");
-                this.inline(value, ScalarContext::Flow);
-            });
+            self.in_flow(&mut parts, when, |this| this.flow_entry(key, value));
         });
         item.each_item(|_, item, Along { when, .. }| {
-            self.in_flow(&mut parts, when, |this| this.inline(item, ScalarContext::Flow));
+            self.in_flow(&mut parts, when, |this| match item.is_bare_pair() {
+                true => item.each_entry(|key, value, _| this.flow_entry(key, value)),
+                false => this.inline(item, ScalarContext::Flow),
+            });
         });
         self.finish(&parts);
         if self.out.len() > first {
@@ -1040,6 +1027,17 @@ impl YamlWriter {
             self.out.truncate(start);
         }
         self.out.push(if map { '}' } else { ']' });
+    }
+
+    /// Writes a key and its value in braces.
+    fn flow_entry(&mut self, key: ItemKey<'_, '_>, value: Item<'_, '_>) {
+        let before = self.out.len();
+        self.key(key, ScalarContext::Flow);
+        if self.needs_mark(before) {
+            self.out.insert_str(before, "? ");
+        }
+        self.out.push_str(": ");
+        self.inline(value, ScalarContext::Flow);
     }
 
     /// Writes an entry or item in brackets, with the comma before it.
