@@ -91,6 +91,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let grouped = body.get("operations").is_some() || body.get("notifications").is_some();
         if grouped {
             self.keynames(of.when, body, &INTERFACE);
+            self.map(of.when, body, "operations", INTERFACE.section).for_each(drop);
         }
         for (key, value) in self.map(of.when, body, "inputs", INTERFACE.section) {
             // What an interface gives, it gives to all of its operations.

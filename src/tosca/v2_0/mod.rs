@@ -334,7 +334,7 @@ fn element(node: Node<'_>, entity: &'static ElementGrammar, called: &mut Vec<(u3
 impl KeynameContent {
     /// Visits the elements below a keyname. Where variability has conditions, a list of maps may
     /// stand for a map, and a map for a list.
-    fn bodies<'a>(
+    pub(crate) fn bodies<'a>(
         &self,
         value: Node<'a>,
         visit: &mut dyn FnMut(Node<'a>, &'static ElementGrammar),

@@ -11,6 +11,7 @@ use crate::tosca::value::{
 };
 use crate::tosca::{Directive, Family};
 use crate::variability::graph::{ElementId, NodeCopies, NodeElement, RelationElement};
+use crate::variability::template::shape::is_common;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
@@ -157,8 +158,10 @@ impl<'a> Checker<'_, 'a> {
         name: &str,
         capability: &EffectiveCapability<'_>,
     ) {
-        if !capability.is_open {
-            let key_text = key.key_text();
+        let key_text = key.key_text();
+        // A word of variability has been reported as one.
+        let is_word = is_common(&key_text) && !self.graph.template.is_plain();
+        if !capability.is_open && !is_word {
             let message = format!("the capability `{name}` has no property `{key_text}`");
             let meant = did_you_mean(&key_text, capability.properties.keys().copied());
             let error = wrong(Code::UnknownProperty, message, key);

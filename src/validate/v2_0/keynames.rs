@@ -251,7 +251,9 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             }
             KeynameContent::Value if name == "validation" => self.calls(node),
             KeynameContent::Value => self.value(node, entity),
-            KeynameContent::Values | KeynameContent::Named(_) if self.has_alternatives(node) => {
+            KeynameContent::Values | KeynameContent::Named(_)
+                if self.has_alternatives(node, name, entity) =>
+            {
                 for (key, body) in node.items().flat_map(Node::entries) {
                     match keyname.holds {
                         KeynameContent::Named(below) => self.element(key, body, below, place),
@@ -268,7 +270,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
                 if node.as_str().is_none()
                     && node.text() != Some("null")
                     && !(self.is_variable && node.kind() == NodeKind::Mapping)
-                    && !self.has_alternatives(node) =>
+                    && !self.has_alternatives(node, name, entity) =>
             {
                 wrong(self, node, "the name of a type");
             }
@@ -317,9 +319,21 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         is_call || node.entries().len() > 0 && entity.takes_value(node, &is_word)
     }
 
-    /// Whether a list of alternatives stands in place of a map or a name.
-    fn has_alternatives(&self, node: Node<'_>) -> bool {
-        self.is_variable && node.kind() == NodeKind::Sequence
+    /// Whether a list of alternatives stands in place of a map or a name. So it may where resolving
+    /// makes a map or a name of it again.
+    fn has_alternatives(&self, node: Node<'_>, name: &str, entity: &ElementGrammar) -> bool {
+        use EntityKind as Kind;
+        let becomes_map = match entity.kind {
+            Kind::ServiceTemplate => name != "workflows" && name != "functions",
+            Kind::NodeTemplate => ["properties", "artifacts", "type"].contains(&name),
+            Kind::RelationshipTemplate
+            | Kind::AssignedRelationship
+            | Kind::Artifact
+            | Kind::Group
+            | Kind::Policy => ["properties", "type"].contains(&name),
+            _ => false,
+        };
+        self.is_variable && becomes_map && node.kind() == NodeKind::Sequence
     }
 
     fn is_list(&mut self, node: Node<'_>, wrong: &dyn Fn(&mut Self, Node<'_>, &str)) -> bool {

@@ -2,10 +2,12 @@
 //! workflows. There they would have no effect, and would be copied into results.
 
 use super::entity::is_read_as_wrapped;
-use super::shape::{COMMON, is_keyword, of_kind};
+use super::misplaced_in_2_0;
+use super::shape::{is_common, is_keyword, of_kind};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::Family;
 use crate::tosca::shape::{self, Shape, of_type};
+use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use cuvee_text::yaml::Node;
 
@@ -230,7 +232,10 @@ static POLICY_TYPE: PlainPart = plain(
 
 /// Reports each word of variability in a plain part of a variable template.
 pub(super) fn words(root: Node<'_>, diagnostics: &mut Diagnostics) {
-    SERVICE.check(root, diagnostics);
+    match v2_0::is_of(root.document()) {
+        true => misplaced_in_2_0::words(root, diagnostics),
+        false => SERVICE.check(root, diagnostics),
+    }
 }
 
 impl PlainPart {
@@ -242,7 +247,7 @@ impl PlainPart {
             } else if let Some(shape) = self.shape.filter(|it| !it.has(text)) {
                 // Where keys are names, only words that nobody takes for a name are words.
                 let is_word =
-                    if self.others.is_some() { COMMON.contains(&text) } else { is_keyword(text) };
+                    if self.others.is_some() { is_common(text) } else { is_keyword(text) };
                 match self.others {
                     _ if is_word => {
                         diagnostics.push(misplaced(key, shape.what).section(shape.section))
@@ -262,15 +267,22 @@ impl BelowKeyname {
             Named(part) => named(value).for_each(|(_, body)| part.check(body, diagnostics)),
             Listed(part) => value.items().for_each(|item| part.check(item, diagnostics)),
             Values(what) => {
-                for (_, body) in named(value).filter(|(_, body)| is_meant(*body)) {
-                    let words = body.entries().map(|(key, _)| key);
-                    let words =
-                        words.filter(|key| key.text().is_some_and(|it| COMMON.contains(&it)));
-                    words.for_each(|key| diagnostics.push(misplaced(key, what)));
-                }
+                wrapping(value).for_each(|key| diagnostics.push(misplaced(key, what)));
             }
         }
     }
+}
+
+/// The words of variability beside values that look as if they were wrapped.
+pub(super) fn wrapping(values: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let wrapped = named(values).map(|(_, body)| body).filter(|body| is_meant(*body));
+    wrapped.flat_map(common)
+}
+
+/// The keys of a map that nobody takes for names.
+pub(super) fn common(body: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let keys = body.entries().map(|(key, _)| key);
+    keys.filter(|key| key.text().is_some_and(is_common))
 }
 
 /// Whether a value looks as if it were wrapped, or defines a parameter.
@@ -279,11 +291,12 @@ fn is_meant(body: Node<'_>) -> bool {
 }
 
 /// The entries of a map, or of the maps in a list.
-fn named(collection: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
+pub(super) fn named(collection: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
     collection.entries().chain(collection.items().flat_map(Node::entries))
 }
 
-fn misplaced(key: Node<'_>, what: &str) -> Diagnostic {
+/// The error for a word of variability that means nothing where it stands.
+pub(super) fn misplaced(key: Node<'_>, what: &str) -> Diagnostic {
     let word = key.text().unwrap_or_default();
     let kinds = ElementKind::ALL.iter().filter(|&&kind| of_kind(kind).has(word));
     let kinds: Vec<_> = kinds.map(|kind| kind.plural()).collect();

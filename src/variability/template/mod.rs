@@ -9,6 +9,7 @@ mod conditional;
 mod entity;
 mod imported;
 mod misplaced;
+mod misplaced_in_2_0;
 mod plain;
 pub(crate) mod shape;
 mod topology;

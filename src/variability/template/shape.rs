@@ -46,6 +46,11 @@ pub(crate) fn is_keyword(key: &str) -> bool {
     EVERYWHERE.iter().any(|words| words.contains(&key))
 }
 
+/// Whether a key is a word of conditional elements, which nobody takes for a name.
+pub(crate) fn is_common(key: &str) -> bool {
+    COMMON.contains(&key)
+}
+
 const fn of(shape: &shape::Shape, words: &'static [Words]) -> Vocabulary {
     Vocabulary::extended(shape, words, EVERYWHERE)
 }
