@@ -19,7 +19,7 @@ use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::is_expression;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
-use crate::variability::template::{NEWEST_VERSION, is_keyword, is_read_as_wrapped};
+use crate::variability::template::{self, NEWEST_VERSION, is_keyword, is_read_as_wrapped};
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::{FileId, Span, normalize};
@@ -89,6 +89,7 @@ impl Resolver {
     ) -> Result<Answer<Conversion>, Failure> {
         self.answer(Extent::Whole, |loaded| {
             check(loaded.whole(loaded.template())?, to)?;
+            readable(loaded.whole(loaded.template())?)?;
             let mut warnings = Diagnostics::default();
             let beside = match query.is_single {
                 true => Vec::new(),
@@ -180,6 +181,18 @@ fn check(template: &Document, to: TargetVersion) -> Result<(), Diagnostic> {
     let message = "the template cannot be written in this version";
     let at = version.unwrap_or(root).span();
     Err(Diagnostic::error(Code::UnsupportedVersion, message).at(at).help(help))
+}
+
+/// Refuses a template that no other command takes: of a version that nobody knows, of another shape,
+/// or with keynames that its version has not either. Of what is written for it nobody would see that.
+fn readable(template: &Document) -> Result<(), Diagnostics> {
+    const REFUSED: [Code; 2] = [Code::UnknownKeyword, Code::InvalidTemplate];
+    let mut found = Diagnostics::default();
+    template::parse(template.root(), &mut found)?;
+    found.0.retain(|found| {
+        found.severity == Severity::Error && REFUSED.iter().any(|&code| found.code == code)
+    });
+    if found.has_errors() { Err(found) } else { Ok(()) }
 }
 
 /// The template alone.

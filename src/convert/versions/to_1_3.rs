@@ -104,6 +104,17 @@ impl<'a> Converter<'_, 'a> {
         is_reserved
     }
 
+    /// Tells of a type whose name alone makes its relationships those of hosting.
+    fn tell_hosting(&mut self, made: &Made<'a>) {
+        let types = self.context.types;
+        let is_by_name = |id| types.is_hosting(id) && types.parent(id).is_none();
+        let name = self.name;
+        if !name.starts_with("tosca.") && self.own_type.is_some_and(is_by_name) {
+            let why = "relationships of TOSCA 1.3 lead to hosts where their type derives from `tosca.relationships.HostedOn`";
+            self.report(LossKind::Lost, made.node, &format!("the hosting by `{name}`"), why);
+        }
+    }
+
     fn lose(&mut self, SourceEntry { entity, key, .. }: SourceEntry<'a>) {
         let name = v2_0::written(key);
         let is_known =
@@ -377,6 +388,9 @@ impl<'a> Converter<'_, 'a> {
         }
         if entity.kind == EntityKind::File {
             self.add_imports(made);
+        }
+        if entity.kind == EntityKind::RelationshipType {
+            self.tell_hosting(made);
         }
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);

@@ -131,9 +131,9 @@ impl<'a> TypeHierarchy<'a> {
 
     /// Whether a relationship type is one of hosting.
     pub(super) fn leads_to_host(&self, relationship: TypeId) -> bool {
-        let hosted_on = self.role(Family::Relationship, HOSTED_ON);
+        let hosted_on: Vec<_> = self.roles(Family::Relationship, HOSTED_ON).collect();
         let is_by_name = |id| self.outline(id).is_some_and(|it| it.name == HOSTED_BY_NAME);
-        self.ancestors(relationship).any(|one| Some(one) == hosted_on || is_by_name(one))
+        self.ancestors(relationship).any(|one| hosted_on.contains(&one) || is_by_name(one))
     }
 
     fn is_hosting_type(&self, relationship: Meaning<'_>) -> Option<bool> {

@@ -5,7 +5,7 @@ use super::hierarchy::{TypeHierarchy, TypeId};
 use crate::tosca::family::Family;
 
 /// The names in profiles of the types that have the role of a normative one. The first name that a
-/// file defines counts.
+/// file defines counts, and of those of hosting each one.
 const NAMES: &[(&str, &[&str])] = &[
     ("tosca.relationships.HostedOn", &["HostedOn", "Hosting"]),
     ("tosca.relationships.ConnectsTo", &["ConnectsTo"]),
@@ -37,11 +37,22 @@ pub(crate) fn is_hosting_by_name(requirement: &str) -> bool {
 impl TypeHierarchy<'_> {
     /// The type that has the role of a normative type, by that one's full name.
     pub(crate) fn role(&self, family: Family, normative: &str) -> Option<TypeId> {
-        if !self.is_of_2_0 {
-            return self.find_in(None, family, normative);
-        }
-        let names = NAMES.iter().find(|(name, _)| *name == normative);
-        let full = std::iter::once(&normative).chain(names.map_or(&[][..], |(_, names)| names));
-        full.filter_map(|name| self.names[family as usize].get(name)).map(|it| it.first).next()
+        self.roles(family, normative).next()
+    }
+
+    /// All types that have that role by their names.
+    pub(super) fn roles(
+        &self,
+        family: Family,
+        normative: &str,
+    ) -> impl Iterator<Item = TypeId> + use<'_> {
+        let own = match self.is_of_2_0 {
+            true => self.names[family as usize].get(normative).map(|it| it.first),
+            false => self.find_in(None, family, normative),
+        };
+        let names = NAMES.iter().find(|(name, _)| self.is_of_2_0 && *name == normative);
+        let names = names.map_or(&[][..], |(_, names)| names).iter();
+        let others = names.filter_map(move |name| self.names[family as usize].get(name));
+        own.into_iter().chain(others.map(|it| it.first))
     }
 }
