@@ -111,8 +111,6 @@ impl Checker<'_, '_> {
         function: &BuiltIn,
     ) {
         let letters = function.kinds.as_bytes();
-        let (list, _) = ValueKinds::taken(b'l');
-        let first = call.given.first().and_then(|first| only(first)).map(|(it, _)| self.kinds(it));
         let last = letters.last().copied().into_iter().cycle();
         let each = call.given.iter().zip(call.arguments);
         for ((given, at), letter) in each.zip(letters.iter().copied().chain(last)) {
@@ -120,20 +118,38 @@ impl Checker<'_, '_> {
             for (known, when) in certain(given) {
                 let own = self.kinds(known);
                 // Lists go with lists only.
-                let is_mixed = matches!(letter, b't' | b'x')
-                    && first.is_some_and(|first| {
-                        own.is_only(b'l') && !first.meets(list)
-                            || first.is_only(b'l') && !own.meets(list)
-                    });
-                if !own.meets(kinds) || is_mixed {
-                    let shown = if is_mixed { "both".to_owned() } else { self.shown(known) };
-                    let message = format!("`${}` takes {wanted}, not {shown}", call.name);
-                    let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
-                    let error = error.rule(Rule::new(&TOSCA_2_0, function.section));
-                    self.report_when(&[expression.when, when].concat(), &[], error);
+                let mixed = match letter {
+                    b't' | b'x' => self.mixed(own, call.given),
+                    _ => None,
+                };
+                if own.meets(kinds) && mixed.is_none() {
+                    continue;
                 }
+                let shown = mixed.as_ref().map_or_else(|| self.shown(known), |_| "both".into());
+                let message = format!("`${}` takes {wanted}, not {shown}", call.name);
+                let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
+                let error = error.rule(Rule::new(&TOSCA_2_0, function.section));
+                let also = mixed.unwrap_or_default();
+                self.report_when(&[expression.when, when, &also].concat(), &[], error);
             }
         }
+    }
+
+    /// The elements with which the first argument is a list and another one none, or the other way
+    /// round; no elements where it is so whatever the alternatives of the first are.
+    fn mixed(&self, own: ValueKinds, given: &[Vec<ConditionalValue>]) -> Option<Vec<ElementId>> {
+        let (list, _) = ValueKinds::taken(b'l');
+        let is_mixed = |first: &KnownValue| {
+            let first = self.kinds(first);
+            own.is_only(b'l') && !first.meets(list) || first.is_only(b'l') && !own.meets(list)
+        };
+        let mut firsts = given.first().into_iter().flat_map(|first| certain(first));
+        let always = given.first().is_some_and(|all| firsts.clone().count() == all.len())
+            && firsts.clone().all(|(first, _)| is_mixed(first));
+        let (_, when) = firsts.find(|(first, _)| is_mixed(first))?;
+        // A single one that is no alternative depends on what it is computed from.
+        let is_free = always && given.first().is_some_and(|all| all.len() > 1);
+        Some(if is_free { Vec::new() } else { when.to_vec() })
     }
 
     /// Checks that what a call joins are strings.
@@ -460,7 +476,9 @@ fn literal(node: Node<'_>) -> KnownValue {
 
 /// What is known of a value, each with the elements that it depends on. Errors are reported
 /// elsewhere.
-fn certain(given: &[ConditionalValue]) -> impl Iterator<Item = (&KnownValue, &[ElementId])> {
+fn certain(
+    given: &[ConditionalValue],
+) -> impl Iterator<Item = (&KnownValue, &[ElementId])> + Clone {
     given.iter().filter_map(|it| Some((it.outcome.as_ref().ok()?, &it.when[..])))
 }
 
