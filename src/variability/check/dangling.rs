@@ -47,7 +47,8 @@ impl PresenceChecker<'_, '_> {
         // What an element contains is written only with the element.
         let container = |id: &ElementId| graph.element(*id).container;
         let is_written = |from| successors(from, container).all(|id| presence.is(id));
-        for reference in may_dangle(graph, self.options) {
+        let mapped = graph.mapped_outputs.iter().map(Cow::Borrowed);
+        for reference in may_dangle(graph, self.options).chain(mapped) {
             let is_gone = presence.among(&reference.targets).next().is_none();
             if is_gone && is_written(reference.from) {
                 self.diagnostics.0.extend(dangles(&reference, graph));

@@ -288,6 +288,8 @@ pub(crate) struct Graph<'a> {
     pub imports: Vec<ImportElement<'a>>,
     /// The references in values.
     pub references: Vec<Reference>,
+    /// The outputs that a substitution mapping names, about which validating says more.
+    pub mapped_outputs: Vec<Reference>,
     /// The positions of nodes.
     pub(super) node_names: NameIndex<'a>,
     /// The positions of relationship templates in the template.
@@ -317,6 +319,7 @@ impl<'a> Graph<'a> {
             outputs: Vec::new(),
             imports: Vec::new(),
             references: Vec::new(),
+            mapped_outputs: Vec::new(),
             node_names: NameIndex::default(),
             relationship_names: NameIndex::default(),
             group_names: NameIndex::default(),

@@ -78,6 +78,26 @@ pub(super) fn link(graph: &mut Graph<'_>, diagnostics: &mut Diagnostics) {
         }
     }
     graph.references = found;
+    graph.mapped_outputs = mapped_outputs(graph);
+}
+
+/// The outputs that the attributes of a substitution mapping come from.
+fn mapped_outputs(graph: &Graph<'_>) -> Vec<Reference> {
+    let topology = graph.template.root.get("topology_template");
+    let Some(node) = topology.and_then(|topology| topology.get("substitution_mappings")) else {
+        return Vec::new();
+    };
+    // Validating reports mistakes in the shape of the mappings.
+    let mappings = substitution(node, &mut Diagnostics::default());
+    let of_whole = mappings.attributes.iter().flat_map(|it| &it.targets);
+    let of_whole = of_whole.filter_map(|target| target.path.first().copied());
+    let names = of_whole.chain(mappings.part_attributes.iter().map(|it| it.to));
+    let reference = |name: Node<'_>| {
+        let named = |id: &ElementId| Some(graph.element(*id).name) == name.text();
+        let targets = graph.outputs.iter().map(|output| output.id).filter(named).collect();
+        Reference { from: None, targets, span: name.span(), by_position: false }
+    };
+    names.map(reference).collect()
 }
 
 /// The kind of an element, and its position among those of its kind.
