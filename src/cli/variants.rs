@@ -134,10 +134,14 @@ fn counted(count: &Count) -> String {
     format!("{}{of}\n", amount(count))
 }
 
-/// How many variants there are, or are at least.
+/// How many variants there are, or are at least or at most.
 pub(super) fn amount(count: &Count) -> String {
-    let least = if count.exact { "" } else { "at least " };
-    format!("{least}{}", variants(&count.count))
+    let bound = match (count.exact, count.fixed) {
+        (true, _) => "",
+        (false, Some(_)) => "at least ",
+        (false, None) => "at most ",
+    };
+    format!("{bound}{}", variants(&count.count))
 }
 
 fn variants(count: &str) -> String {

@@ -116,6 +116,7 @@ pub(crate) fn analyze(
     let prepared = Prepared::of(interpreted, choice, InputMode::Open, progress)?;
     let mut warnings = Diagnostics::default();
     let analysis = Space::of(&prepared, true, progress).and_then(|mut space| {
+        warnings.0.append(&mut space.unknown_values().0);
         let idle = idle_inputs(space.inputs_apart(progress)?);
         let mut analysis = space.analysis(prepared.sources(), &mut warnings, progress);
         progress.phase("resolving presets");

@@ -8,8 +8,14 @@ use std::sync::Arc;
 /// The flags for those inputs that have to be assigned because their defaults do not suffice.
 pub fn flags(inputs: &[Arc<Assigned>]) -> String {
     let needed = inputs.iter().filter(|input| !input.default);
-    let flags: Vec<_> =
-        needed.filter_map(|input| Some(flag(&input.name, input.value.as_ref()?))).collect();
+    let written = |input: &Arc<Assigned>| match &input.value {
+        Some(value) => Some(flag(&input.name, value)),
+        // Any value will do.
+        None if input.case == "any" => None,
+        // No value is known.
+        None => Some(format!("({}: {})", input.name, input.case)),
+    };
+    let flags: Vec<_> = needed.filter_map(written).collect();
     if flags.is_empty() { "as it is".into() } else { flags.join(" ") }
 }
 

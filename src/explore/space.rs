@@ -305,6 +305,24 @@ impl<'s, 'a> Space<'s, 'a> {
         named(&self.open, &self.cases, &self.prepared.inputs.declarations)
     }
 
+    /// Warnings of cases that count as possible although no valid value of them is known.
+    pub(crate) fn unknown_values(&self) -> Diagnostics {
+        let unknown = self.open.iter().filter(|open| open.is_asked()).flat_map(|open| {
+            let cases = open.cases.iter().filter(|case| case.value.is_none());
+            cases.map(move |case| (open, case))
+        });
+        let warnings = unknown.map(|(open, case)| {
+            let name = self.declaration(open.input).map_or("", |declaration| declaration.name);
+            let message = format!(
+                "no value is known that input `{name}` may have in the case `{}`, so it counts as possible",
+                case.label
+            );
+            let help = "say with `$valid_values` which values it may have";
+            Diagnostic::warning(Code::OpenInput, message).at(open.span).help(help)
+        });
+        Diagnostics(warnings.collect())
+    }
+
     /// The number of variables of the clauses.
     pub(crate) fn vars(&self) -> usize {
         self.determinised.vars

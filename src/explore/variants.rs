@@ -140,7 +140,8 @@ pub(crate) struct LightestVariant {
 pub struct Count {
     /// The number, in decimal digits.
     pub count: String,
-    /// Whether the number is exact; otherwise it is a lower bound.
+    /// Whether the number is exact. Otherwise it is a lower bound where some inputs were fixed, and
+    /// an upper one where some values are not known to exist.
     pub exact: bool,
     /// If only some variants were counted: the number of open inputs that were fixed to the values
     /// of one variant to count these.
@@ -266,13 +267,15 @@ impl Space<'_, '_> {
             return Count { count: "0".into(), exact: true, fixed: None };
         }
         progress.phase("counting");
+        // Variants of cases without a known value need not exist.
+        let exact = self.unknown_values().0.is_empty();
         if let Some(compiled) = self.compiled(&elements, &[], query.effort) {
-            return Count { count: compiled.count().to_string(), exact: true, fixed: None };
+            return Count { count: compiled.count().to_string(), exact, fixed: None };
         }
         progress.phase("counting a part");
         if let Some(found) = self.list(&elements, FEW, progress).filter(|found| !found.more) {
             let count = found.variants.len().to_string();
-            return Count { count, exact: true, fixed: None };
+            return Count { count, exact, fixed: None };
         }
         let effort = (query.effort / PARTS).max(PART);
         self.count_around(&|literal| models.is_true(literal), &elements, effort)

@@ -840,8 +840,14 @@ impl Resolver {
         progress: &mut dyn Progress,
         ask: impl FnOnce(&mut Space<'_, '_>, &mut dyn Progress) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        self.ask_with(InputMode::Open, progress, |prepared, progress| {
-            ask(&mut Space::of(prepared, features, progress)?, progress)
+        let asked = self.ask_with(InputMode::Open, progress, |prepared, progress| {
+            let mut space = Space::of(prepared, features, progress)?;
+            let Diagnostics(unknown) = space.unknown_values();
+            Ok((ask(&mut space, progress)?, unknown))
+        });
+        asked.map(|Answer { result: (result, unknown), mut warnings, sources }| {
+            warnings.extend(unknown);
+            Answer { result, warnings, sources }
         })
     }
 

@@ -133,7 +133,7 @@ impl<'a> Checker<'_, 'a> {
         use ValueOperator as Op;
         let other = declaration.read_value(v2_0::data(value));
         let holds = |own: &Value| {
-            let pair = [own.clone(), other.clone()];
+            let pair = [own, &other].map(|value| declaration.compared(value));
             let operands = if is_first { pair.to_vec() } else { pair.into_iter().rev().collect() };
             operator.apply(&operands.into(), None).ok()
         };
@@ -170,7 +170,9 @@ impl InputBounds {
                 let mut listed = listed.iter().cloned();
                 let first = listed.next()?;
                 listed.try_fold(first, |best, next| {
-                    let is_better = compare(&next, &best)? == wanted;
+                    let is_better =
+                        compare(&declaration.compared(&next), &declaration.compared(&best))?
+                            == wanted;
                     Some(if is_better { next } else { best })
                 })
             };

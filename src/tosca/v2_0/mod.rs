@@ -258,11 +258,22 @@ pub(crate) fn calls_keys(map: Node<'_>) -> bool {
     map.entries().any(|(key, _)| called_as_key(key).is_some())
 }
 
-/// The value that a node means if it is data, in which nothing is called.
+/// The value that a node means if it is data, in which nothing is called. What looks like a call
+/// stays as it is.
 pub(crate) fn data(node: Node<'_>) -> Value {
-    let meant = |node| constant(node, &PlainText).ok().flatten();
-    let meant = is_of(node.document()).then(|| meant(node)).flatten();
-    meant.unwrap_or_else(|| node.to_value())
+    if !is_of(node.document()) {
+        return node.to_value();
+    }
+    if let Ok(Some(meant)) = constant(node, &PlainText) {
+        return meant;
+    }
+    match node.kind() {
+        NodeKind::Sequence => node.items().map(data).collect::<Vec<_>>().into(),
+        NodeKind::Mapping if called(node).is_none() => {
+            Value::Map(node.entries().map(|(key, part)| (meant_key(key), data(part))).collect())
+        }
+        _ => node.to_value(),
+    }
 }
 
 /// The call that stands in place of a key of a map. A suffix behind another `$` tells equal calls

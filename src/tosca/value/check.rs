@@ -118,6 +118,11 @@ impl<'t> TypedSchema<'t> {
         !wants_integer || number.is_none_or(|number| number.parse::<i64>().is_ok())
     }
 
+    /// Whether a file of TOSCA 2.0 names the type.
+    fn is_of_2_0(&self) -> bool {
+        self.schema.kind.is_some_and(|kind| v2_0::is_of(kind.document()))
+    }
+
     /// Whether the schema has a type that is not known, because the type or an ancestor is not
     /// defined.
     pub(super) fn is_unknown(&self) -> bool {
@@ -284,6 +289,10 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             Some(Primitive::Scalar)
                 if kind.has_unit(datum) == Some(false) || !kind.has_number(datum) =>
             {
+                self.invalid(datum, kind);
+                return false;
+            }
+            Some(Primitive::Timestamp) if kind.is_of_2_0() && !datum.is_rfc_3339() => {
                 self.invalid(datum, kind);
                 return false;
             }

@@ -5,6 +5,7 @@ use super::datum::Datum;
 use super::literal::integer;
 use super::schema::shape;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
+use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
@@ -237,8 +238,8 @@ impl<'a> Clause<'a> {
     /// The values that the clause allows, if it lists them.
     pub(crate) fn values(&self) -> Option<Vec<Value>> {
         match self.operator {
-            Operator::Equal => Some(vec![self.operand.to_value()]),
-            Operator::ValidValues => Some(self.operand.items().map(Node::to_value).collect()),
+            Operator::Equal => Some(vec![v2_0::data(self.operand)]),
+            Operator::ValidValues => Some(self.operand.items().map(v2_0::data).collect()),
             _ => None,
         }
     }

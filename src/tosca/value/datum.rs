@@ -1,6 +1,7 @@
 //! Represents a value to be checked: a node of a document, or a value outside any document, such as
 //! one that a call assigns or an expression computes. The checks read both in the same way.
 
+use super::timestamp::rfc_3339;
 use cuvee_text::source::Span;
 use cuvee_text::value::{Value, quote};
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
@@ -127,6 +128,11 @@ impl<'t> Datum<'t> {
 
     pub(super) fn as_str(self) -> Option<&'t str> {
         if let Some(Scalar::String(text)) = self.scalar() { Some(text) } else { None }
+    }
+
+    /// Whether it is a timestamp as TOSCA 2.0 writes them.
+    pub(super) fn is_rfc_3339(self) -> bool {
+        self.as_str().and_then(rfc_3339).is_some()
     }
 
     /// Whether the value is written as an integer with any number of digits.

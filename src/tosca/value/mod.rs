@@ -27,6 +27,7 @@
 //! assert_eq!(codes, ["violated-constraint", "invalid-value"]);
 //! ```
 
+mod amount;
 mod check;
 mod clause;
 mod datum;
@@ -47,6 +48,7 @@ mod validation;
 mod version;
 
 pub use crate::tosca::function::{function, function_not_map};
+pub(crate) use amount::AmountUnits;
 pub use clause::{Clause, Operator};
 pub use datum::Datum;
 pub(crate) use form::{TextType, default_of_part};

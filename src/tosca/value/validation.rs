@@ -62,8 +62,8 @@ impl<'t> ValueChecker<'t, '_> {
             }
             Err(why) => {
                 let message = format!("the validation of {} has no value: {why}", datum.shown());
-                let warning = Diagnostic::warning(Code::InvalidFunction, message);
-                self.report(warning.at(clause.span()).rule(Rule::new(&TOSCA_2_0, "9.10")));
+                let error = Diagnostic::error(Code::InvalidFunction, message);
+                self.report(error.at(clause.span()).rule(Rule::new(&TOSCA_2_0, "9.10")));
             }
         }
     }

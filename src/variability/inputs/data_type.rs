@@ -50,7 +50,8 @@ fn inline<'a>(schema: &mut Schema<'a>, types: &Schemas<'_, 'a>) {
     if let Some(data_type) = types.data_type_in(schema.file(), schema.type_name)
         && let Some(base) = data_type.base.filter(|_| data_type.units.is_empty())
     {
-        (schema.type_name, schema.kind) = (base.name(), None);
+        schema.type_name = base.name();
+        schema.kind = schema.kind.filter(|_| schema.primitive().is_some());
         schema.constraints = [data_type.constraints, &schema.constraints].concat();
         schema.validations = [data_type.validations, &schema.validations].concat();
         let inherited = |own: &mut Option<Box<Schema<'a>>>, of_type: Option<&Schema<'a>>| {

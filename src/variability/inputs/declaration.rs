@@ -10,9 +10,10 @@ use crate::tosca::shape::PARAMETER;
 use crate::tosca::types::Types;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::v2_0;
+use crate::tosca::v2_0::clause::{SAME, conjuncts};
 use crate::tosca::value::{
-    Clause, DataTypes, NoDataTypes, Operator, Primitive, Schema, UndecidedReason, check_schema,
-    check_value, concealed, said_clauses, same,
+    AmountUnits, Clause, DataTypes, NoDataTypes, Operator, Primitive, Schema, UndecidedReason,
+    check_schema, check_value, concealed, said_clauses, same,
 };
 use crate::variability::syntax::ExpressionOperator;
 use cuvee_text::source::Span;
@@ -44,6 +45,11 @@ pub(crate) struct Declaration<'a> {
     pub schema: Schema<'a>,
     /// The constraints of the schema, and the clauses that its validations say all of.
     constraints: Vec<Clause<'a>>,
+    /// What the clauses alone say of values, where a validation says more than clauses and
+    /// comparisons do.
+    conceivable: Option<Box<Schema<'a>>>,
+    /// The units of its values if these are amounts.
+    amounts: Option<AmountUnits>,
     /// The data types that the schema names.
     types: Option<Arc<Types<'a>>>,
     /// A description for people.
@@ -165,6 +171,8 @@ impl<'a> Declaration<'a> {
             span,
             schema: Schema::untyped(),
             constraints: Vec::new(),
+            conceivable: None,
+            amounts: None,
             types: None,
             description: None,
             default: None,
@@ -251,6 +259,12 @@ impl<'a> Declaration<'a> {
         self.types = types.inline(&mut self.schema);
         let said = self.schema.validations.iter().flat_map(|clause| said_clauses(*clause));
         self.constraints = self.schema.constraints.iter().cloned().chain(said).collect();
+        self.amounts = self.with_types(|types| AmountUnits::of(&self.schema, types));
+        let is_opaque = !self.schema.validations.iter().copied().all(compares_only);
+        self.conceivable = is_opaque.then(|| {
+            let constraints = self.constraints.clone();
+            Box::new(Schema { constraints, validations: Vec::new(), ..self.schema.clone() })
+        });
     }
 
     /// Asks with the data types that the schema names.
@@ -292,6 +306,33 @@ impl<'a> Declaration<'a> {
     /// The constraints on its values beside their type.
     pub(crate) fn constraints(&self) -> &[Clause<'a>] {
         &self.constraints
+    }
+
+    /// The units of its values if these are amounts with units.
+    pub(crate) fn amounts(&self) -> Option<&AmountUnits> {
+        self.amounts.as_ref()
+    }
+
+    /// A value in the form in which conditions compare it with the input: amounts are numbers of the
+    /// base unit.
+    pub(crate) fn compared(&self, value: &Value) -> Value {
+        self.amounts().map_or_else(|| value.clone(), |units| units.in_base_unit(value))
+    }
+
+    /// Whether there may be valid values like this one, although it is not valid itself: only
+    /// validations refuse it of which samples do not tell what they allow.
+    pub(crate) fn is_conceivable(&self, value: &Value) -> bool {
+        self.conceivable.as_deref().is_some_and(|schema| {
+            let found = self.with_types(|types| check_value(value, schema, types).diagnostics);
+            !found.iter().any(|found| found.severity == Severity::Error)
+        })
+    }
+
+    /// The regular expressions that validations match values with.
+    pub(crate) fn patterns(&self) -> Vec<&'a str> {
+        let mut found = Vec::new();
+        self.schema.validations.iter().for_each(|validation| patterns(*validation, &mut found));
+        found
     }
 
     /// The values that a constraint clause lists, if any.
@@ -357,7 +398,8 @@ pub(crate) struct InputMismatch {
 
 impl InputMismatch {
     fn of(mut found: Diagnostic) -> Option<Self> {
-        let wrong_type = found.code != Code::ViolatedConstraint;
+        let is_refused = [Code::ViolatedConstraint, Code::InvalidFunction];
+        let wrong_type = !is_refused.iter().any(|&code| found.code == code);
         let message = std::mem::take(&mut found.message);
         (found.severity == Severity::Error).then_some(Self { message, wrong_type, found })
     }
@@ -446,6 +488,39 @@ pub(crate) fn is_expression(node: Node<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a validation consists of clauses, and of comparisons of the whole value that are combined:
+/// samples around what these name tell all values that it allows.
+fn compares_only(validation: Node<'_>) -> bool {
+    let is_clause = |one: Node<'_>| said_clauses(one).len() == 1;
+    conjuncts(validation).into_iter().all(|one| is_clause(one) || compares_value(one))
+}
+
+fn compares_value(node: Node<'_>) -> bool {
+    match v2_0::called(node) {
+        Some(("and" | "or" | "xor", Some(arguments))) => arguments.items().all(compares_value),
+        Some(("not", Some(arguments))) => compares_value(v2_0::negated(arguments)),
+        Some(("has_entry", Some(arguments))) => {
+            let is_value = |it: Node<'_>| matches!(v2_0::called(it), Some(("value", None)));
+            let mut arguments = arguments.items();
+            arguments.next().is_some_and(|list| !v2_0::calls(list))
+                && arguments.next().is_some_and(is_value)
+        }
+        Some((name, Some(_))) if SAME.contains(&name) => {
+            said_clauses(node).first().is_some_and(|clause| clause.size().is_none())
+        }
+        _ => false,
+    }
+}
+
+/// The regular expressions of calls of `$matches` in an expression.
+fn patterns<'a>(node: Node<'a>, found: &mut Vec<&'a str>) {
+    if let Some(("matches", Some(arguments))) = v2_0::called(node) {
+        found.extend(arguments.items().nth(1).and_then(Node::as_str));
+    }
+    let parts = node.items().chain(node.entries().map(|(_, value)| value));
+    parts.for_each(|part| patterns(part, found));
 }
 
 /// The values in an expression that are no calls.

@@ -78,8 +78,11 @@ impl OpenInput {
 /// A set of values of an input that no condition distinguishes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InputCase {
-    /// A valid value of the case; `None` if no value is known and none is needed.
+    /// A valid value of the case; `None` if none is known. Then whether there is one is not known
+    /// either, except where none is needed.
     pub value: Option<Value>,
+    /// A value for which conditions have the results of the case, valid or not.
+    pub stand_in: Value,
     /// A description of all values of the case: `< 500`, `laptop`, `something else`.
     pub label: String,
     /// Whether the case has only one value.

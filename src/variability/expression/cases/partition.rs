@@ -111,7 +111,7 @@ impl Partitioner<'_, '_, '_> {
             },
         };
         let valid: Vec<ValueRegion> =
-            regions.into_iter().filter(|region| self.is_valid(&region.value)).collect();
+            regions.into_iter().filter(|it| it.is_assumed || self.is_valid(&it.value)).collect();
         if valid.is_empty() {
             return self.unknown();
         }
@@ -126,6 +126,7 @@ impl Partitioner<'_, '_, '_> {
         }
         let case = |(members, label): (&Vec<usize>, String)| InputCase {
             value: self.example(&valid, members),
+            stand_in: members.first().map_or(Value::Null, |&first| valid[first].value.clone()),
             label: if all { "any".into() } else { label },
             exact: members.len() == 1 && members.iter().all(|&member| valid[member].exact),
             members: CaseMembers::of(members.iter().map(|&member| &valid[member])),
@@ -196,7 +197,8 @@ impl Partitioner<'_, '_, '_> {
 
     /// The value that represents a case: one that is known to be of use, or else the first.
     fn example(&self, regions: &[ValueRegion], members: &[usize]) -> Option<Value> {
-        let values = || members.iter().map(|&index| &regions[index].value);
+        let known = members.iter().map(|&index| &regions[index]).filter(|it| !it.is_assumed);
+        let values = || known.clone().map(|region| &region.value);
         self.known
             .iter()
             .find(|known| values().any(|value| value == *known))
@@ -253,6 +255,7 @@ impl Partitioner<'_, '_, '_> {
         if self.probes.is_empty() {
             let cases = vec![InputCase {
                 value: None,
+                stand_in: Value::Null,
                 label: "any".into(),
                 exact: false,
                 members: CaseMembers { others: true, ..CaseMembers::default() },

@@ -17,7 +17,13 @@ const MORE: u32 = 3;
 /// A few texts for the pattern, short ones first, and some with the wanted lengths. Anchors are
 /// ignored, so the caller has to check whether the texts match.
 pub(super) fn samples(constraint: &Clause<'_>, lengths: &[usize]) -> Vec<String> {
-    let Some((pattern, ast)) = parsed(constraint) else { return Vec::new() };
+    let pattern = constraint.pattern().and_then(Result::ok);
+    pattern.map(|pattern| samples_of(pattern.as_str(), lengths)).unwrap_or_default()
+}
+
+/// The same for a regular expression, which may match a part of a text.
+pub(super) fn samples_of(pattern: &str, lengths: &[usize]) -> Vec<String> {
+    let Some(ast) = parsed(pattern) else { return Vec::new() };
     let mut maker = Maker::new(pattern, MAX_TEXTS, lengths);
     let mut texts = maker.texts(&ast);
     texts.sort_by_key(String::len);
@@ -31,7 +37,8 @@ pub(super) fn language(declaration: &Declaration<'_>, most: usize) -> Option<Vec
 }
 
 fn matching(constraint: &Clause<'_>, most: usize) -> Option<Vec<String>> {
-    let (pattern, ast) = parsed(constraint)?;
+    let pattern = constraint.pattern()?.ok()?.as_str();
+    let ast = parsed(pattern)?;
     let mut maker = Maker::new(pattern, most + 1, &[]);
     let mut found: Vec<String> = Vec::new();
     for text in maker.texts(&ast) {
@@ -42,10 +49,8 @@ fn matching(constraint: &Clause<'_>, most: usize) -> Option<Vec<String>> {
     (maker.complete && found.len() <= most).then_some(found)
 }
 
-fn parsed<'p>(constraint: &'p Clause<'_>) -> Option<(&'p str, Ast)> {
-    let pattern = constraint.pattern()?.ok()?.as_str();
-    let ast = ParserBuilder::new().nest_limit(100).build().parse(pattern).ok()?;
-    Some((pattern, ast))
+fn parsed(pattern: &str) -> Option<Ast> {
+    ParserBuilder::new().nest_limit(100).build().parse(pattern).ok()
 }
 
 fn matches(constraint: &Clause<'_>, text: &str) -> bool {

@@ -19,6 +19,8 @@ pub(super) struct ValueRegion {
     pub places: Vec<RegionPlace>,
     /// The type of the values, if the input may have values of different types.
     pub kind: Option<&'static str>,
+    /// Whether the value is not valid: others of the region may be, but none is known.
+    pub is_assumed: bool,
 }
 
 /// How many numbers are tried from each end of a range for one that is valid.
@@ -53,7 +55,12 @@ pub(super) enum Axis {
 impl ValueRegion {
     /// A region with only one value.
     pub(super) fn exact(value: Value) -> Self {
-        Self { value, exact: true, places: Vec::new(), kind: None }
+        Self { value, exact: true, places: Vec::new(), kind: None, is_assumed: false }
+    }
+
+    /// The same region, of which no valid value is known.
+    pub(super) fn assumed(self) -> Self {
+        Self { exact: false, is_assumed: true, ..self }
     }
 
     /// A region with further values beside this one.
@@ -288,8 +295,8 @@ fn numbers_of(
     let constants = declaration.constants();
     let bounds: Vec<Value> = declaration.bounds().chain(constants.iter().cloned()).collect();
     // Constraints hold for all of a region or for none of it, other validations for some.
-    let is_valid =
-        |number: &Number| declaration.problems(&Value::Number(number.clone())).is_empty();
+    let is_valid_value = |value: &Value| declaration.problems(value).is_empty();
+    let is_valid = |number: &Number| is_valid_value(&Value::Number(number.clone()));
     let is_mixed = !constants.is_empty();
     let (least, most) = line.ends();
     let keys = line.keys(boundaries, &bounds);
@@ -326,7 +333,10 @@ fn numbers_of(
                 ..ValueRegion::other(fraction.into())
             });
         }
-        regions.push(ValueRegion { value, exact: low == high, places: vec![place], kind: None });
+        let exact = low == high;
+        let is_assumed =
+            is_mixed && !exact && !is_valid_value(&value) && declaration.is_conceivable(&value);
+        regions.push(ValueRegion { value, exact, places: vec![place], kind: None, is_assumed });
     }
     regions
 }

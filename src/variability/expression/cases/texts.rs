@@ -8,24 +8,27 @@
 use super::boundaries::Boundaries;
 use super::pattern;
 use super::regions::{Axis, MAX_LENGTH, RegionPlace, ValueRegion, length_place, lengths};
-use crate::tosca::value::{Dimension, Primitive, is_version};
+use crate::tosca::value::{AmountUnits, Primitive, is_version};
 use crate::variability::inputs::Declaration;
 use crate::variability::operators::{compare, instant};
 use cuvee_text::value::Value;
 use jiff::{SignedDuration, Timestamp};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
+
+/// How many units beside those of constants are tried.
+const UNITS: usize = 4;
 
 /// How many samples are tried at most.
 const MAX_SAMPLES: usize = 20_000;
 
-/// The regions of texts; all are valid.
+/// The regions of texts; all are valid, or assumed.
 pub(super) fn regions(
     declaration: &Declaration<'_>,
     boundaries: &Boundaries,
     known: &[Value],
 ) -> Vec<ValueRegion> {
-    let axes = Axes::new(boundaries);
+    let axes = Axes::new(declaration, boundaries);
     let lengths = lengths(declaration, boundaries);
     let is_text = |value: &&Value| value.as_str().is_some();
     let valid = |value: &Value| declaration.problems(value).is_empty();
@@ -54,44 +57,59 @@ pub(super) fn regions(
         .filter(is_text)
         .cloned()
         .chain(samples.into_iter().take(MAX_SAMPLES).map(Value::from));
+    let mut assumed = FxHashMap::default();
     for value in
         samples.filter(|value| value.as_str().is_some_and(|text| !constants.contains(text)))
     {
         let length = length_place(&value, &lengths, boundaries);
         let signature = (axes.signature(&value), length.as_ref().map(|place| place.position));
-        if !seen.contains(&signature) && valid(&value) {
+        if seen.contains(&signature) {
+            continue;
+        }
+        if valid(&value) {
             seen.insert(signature);
             regions.push(ValueRegion { exact: false, ..region(&value, places(&value)) });
+        } else if !assumed.contains_key(&signature) && declaration.is_conceivable(&value) {
+            assumed.insert(signature, value);
         }
     }
+    let mut assumed: Vec<_> = assumed.into_iter().filter(|(it, _)| !seen.contains(it)).collect();
+    assumed.sort_by(|(_, a), (_, b)| a.as_str().cmp(&b.as_str()));
+    let assumed = assumed.into_iter().map(|(_, value)| region(&value, places(&value)));
+    regions.extend(assumed.map(ValueRegion::assumed));
     regions.sort_by_key(|region| region.places.first().map(|place| place.position));
     regions
 }
 
 /// The orders by which texts are compared.
-struct Axes {
-    /// The texts that others are compared with, sorted; empty if only equality matters.
-    texts: Vec<Value>,
+struct Axes<'d> {
+    /// What others are compared with, sorted, each with its text; empty if only equality matters.
+    texts: Vec<(Value, String)>,
+    /// The units of texts that are compared as amounts.
+    amounts: Option<&'d AmountUnits>,
     /// The dates that others are compared with, in order, each with its text.
     dates: Vec<(Timestamp, String)>,
     asks_dates: bool,
 }
 
-impl Axes {
-    fn new(boundaries: &Boundaries) -> Self {
-        let mut texts: Vec<Value> = Vec::new();
-        if boundaries.ordered {
-            texts
-                .extend(boundaries.values.iter().filter(|value| value.as_str().is_some()).cloned());
+impl<'d> Axes<'d> {
+    fn new(declaration: &'d Declaration<'_>, boundaries: &Boundaries) -> Self {
+        let amounts = declaration.amounts();
+        let mut texts: Vec<(Value, String)> = Vec::new();
+        // Amounts that are equal may have different texts.
+        if boundaries.ordered || amounts.is_some() {
+            let all = boundaries.values.iter().filter(|value| value.as_str().is_some());
+            let read = all.map(|value| (declaration.compared(value), value.to_string()));
+            texts.extend(read.filter(|(it, _)| amounts.is_none() || it.as_str().is_none()));
         }
         // Versions have their own order, but only if all texts are versions.
-        let versions = texts.iter().all(|value| value.as_str().is_some_and(is_version));
+        let versions = texts.iter().all(|(value, _)| value.as_str().is_none_or(is_version));
         if versions {
-            texts.sort_by(|a, b| compare(a, b).unwrap_or(Ordering::Equal));
+            texts.sort_by(|(a, _), (b, _)| compare(a, b).unwrap_or(Ordering::Equal));
         } else {
-            texts.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+            texts.sort_by(|(a, _), (b, _)| a.as_str().cmp(&b.as_str()));
         }
-        texts.dedup_by(|a, b| compare(a, b) == Some(Ordering::Equal));
+        texts.dedup_by(|(a, _), (b, _)| compare(a, b) == Some(Ordering::Equal));
         let mut dates: Vec<_> = Vec::new();
         if boundaries.dates {
             dates.extend(
@@ -103,7 +121,7 @@ impl Axes {
         }
         dates.sort();
         dates.dedup_by_key(|(instant, _)| *instant);
-        Self { texts, dates, asks_dates: boundaries.dates }
+        Self { texts, amounts, dates, asks_dates: boundaries.dates }
     }
 
     /// The results of comparing a text with all constants, as texts and as dates.
@@ -112,7 +130,8 @@ impl Axes {
     }
 
     fn by_text<'s>(&'s self, value: &'s Value) -> impl Iterator<Item = Option<Ordering>> + 's {
-        self.texts.iter().map(move |text| compare(value, text))
+        let read = self.amounts.map(|units| units.in_base_unit(value));
+        self.texts.iter().map(move |(text, _)| compare(read.as_ref().unwrap_or(value), text))
     }
 
     fn by_date(&self, value: &Value) -> Vec<Option<Ordering>> {
@@ -123,7 +142,7 @@ impl Axes {
     }
 
     fn places(&self, value: &Value) -> Vec<RegionPlace> {
-        let texts: Vec<String> = self.texts.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = self.texts.iter().map(|(_, text)| text.clone()).collect();
         let text = place(Axis::Texts, self.by_text(value), &texts);
         let dates: Vec<String> = self.dates.iter().map(|(_, text)| text.clone()).collect();
         let date = place(Axis::Dates, self.by_date(value).into_iter().take(dates.len()), &dates);
@@ -179,9 +198,16 @@ fn samples(
         .collect();
     let mut found: Vec<String> = Vec::new();
     let kind = declaration.primitive();
-    let free = matches!(kind, Some(Primitive::String) | None);
+    let free = matches!(kind, Some(Primitive::String) | None) && declaration.amounts().is_none();
     for constraint in declaration.constraints() {
         found.extend(pattern::samples(constraint, &wanted));
+    }
+    for pattern in declaration.patterns() {
+        found.extend(pattern::samples_of(pattern, &wanted));
+    }
+    if declaration.schema.primitive() == Some(Primitive::Bytes) {
+        found.extend(constants.iter().copied().map(str::to_owned));
+        found.extend(bytes(&wanted));
     }
     if free {
         found.extend(constants.iter().copied().map(str::to_owned));
@@ -201,12 +227,16 @@ fn samples(
     if boundaries.dates || kind == Some(Primitive::Timestamp) {
         found.extend(dates(boundaries, declaration));
     }
-    if let Some(Primitive::ScalarUnit(dimension)) = kind {
-        found.extend(measures(dimension, &points));
+    if let Some(units) = declaration.amounts() {
+        found.extend(constants.iter().copied().map(str::to_owned));
+        found.extend(measures(units, &points));
     }
     if free && boundaries.ordered {
         found.extend(["", "!", "0", "A", "~"].map(String::from));
         found.extend(points.iter().flat_map(|point| texts_around(point)));
+    } else if free {
+        // A validation may ask for parts of a text, and conditions for other ones.
+        found.extend(constants.iter().flat_map(|constant| texts_with(constant)));
     }
     if free && !boundaries.lengths.is_empty() {
         let sized: Vec<String> = wanted
@@ -228,6 +258,25 @@ fn texts_around(text: &str) -> Vec<String> {
         .map(|last| format!("{}{last}~", chars.as_str()));
     let behind = ["a", "0", "-", "!", " "].map(|end| format!("{text}{end}"));
     behind.into_iter().chain(before).chain([chars.as_str().to_owned()]).collect()
+}
+
+/// Texts with a text at their start, at their end, and in their midst; and its start.
+fn texts_with(text: &str) -> Vec<String> {
+    let longer = ["a", "b", "0", "-", "."].into_iter();
+    let longer = longer.flat_map(|more| {
+        [format!("{text}{more}"), format!("{more}{text}"), format!("{more}{text}{more}")]
+    });
+    let mut chars = text.chars();
+    let shorter = chars.next_back().map(|_| chars.as_str().to_owned());
+    longer.chain(shorter).collect()
+}
+
+/// Bytes as base64: few ones, and some of the wanted lengths of the text.
+fn bytes(wanted: &[usize]) -> Vec<String> {
+    let few = ["", "AA==", "AAA="].into_iter().map(String::from);
+    let lengths = [4, 8, 12, 16, 32, 64].into_iter().chain(wanted.iter().copied());
+    let long = lengths.filter(|length| length % 4 == 0);
+    few.chain(long.flat_map(|length| ["A", "B"].map(|digit| digit.repeat(length)))).collect()
 }
 
 /// A text of this length with the same start.
@@ -292,8 +341,10 @@ fn dates(boundaries: &Boundaries, declaration: &Declaration<'_>) -> Vec<String> 
     let own = points
         .iter()
         .flat_map(|point| [point.to_string(), point.to_string().replace('Z', "+00:00")]);
-    let far = ["2000-01-01", "2000-01-02", "0001-01-01", "9999-12-31"].map(String::from);
-    found.iter().map(|&at| date(at)).chain(own).chain(far).collect()
+    let far = ["2000-01-01", "2000-01-02", "0001-01-01", "9999-12-31"];
+    // TOSCA 2.0 has no dates without a time.
+    let far = far.into_iter().flat_map(|date| [date.to_owned(), format!("{date}T00:00:00Z")]);
+    found.iter().flat_map(|&at| [date(at), at.to_string()]).chain(own).chain(far).collect()
 }
 
 /// A date as people write it: without the time if that is midnight.
@@ -302,34 +353,42 @@ fn date(at: Timestamp) -> String {
     text.strip_suffix("T00:00:00Z").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// Scalars in all units that the constants use, and in common units.
-fn measures(dimension: Dimension, points: &[&str]) -> Vec<String> {
-    let mut units: Vec<&str> = Vec::new();
+/// Amounts in all units that the constants use, and in a few others: near the constants and between
+/// them.
+fn measures(units: &AmountUnits, points: &[&str]) -> Vec<String> {
+    let sizes = units.sizes();
+    let mut used: Vec<(&str, f64)> = Vec::new();
     let mut scalars: Vec<f64> = Vec::new();
     for point in points {
         let at = point.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(point.len());
         let (scalar, unit) = point.split_at(at);
-        if !unit.is_empty() && !units.contains(&unit) {
-            units.push(unit);
-        }
+        let known = sizes.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit));
+        used.extend(known.filter(|known| !used.contains(known)));
         if let Ok(scalar) = scalar.trim().parse::<f64>() {
             scalars.extend([1.0, -1.0, 0.5, -0.5].map(|step| scalar + step));
             scalars.extend([scalar, scalar * 2.0, scalar / 2.0, scalar * 10.0]);
         }
     }
-    units.extend(match dimension {
-        Dimension::Size => ["B", "MB"],
-        Dimension::Time => ["s", "ms"],
-        Dimension::Frequency => ["Hz", "GHz"],
-        Dimension::Bitrate => ["bps", "Mbps"],
-    });
+    used.extend(sizes.iter().take(UNITS));
     scalars.extend([
         1.0, 2.0, 0.0, 0.5, 1.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 9.5, 10.0, 15.0, 50.0, 99.0,
         100.0, 1000.0,
     ]);
-    scalars.retain(|scalar| *scalar >= 0.0);
-    units
-        .iter()
-        .flat_map(|unit| scalars.iter().map(move |scalar| format!("{scalar} {unit}")))
-        .collect()
+    match units {
+        AmountUnits::Dimension(_) => scalars.retain(|scalar| *scalar >= 0.0),
+        AmountUnits::Defined(_) => scalars.push(-1.0),
+    }
+    let mut amounts: Vec<f64> =
+        points.iter().filter_map(|point| Some(units.amount(point)?.as_f64())).collect();
+    amounts.sort_by(f64::total_cmp);
+    let between =
+        amounts.iter().zip(amounts.iter().skip(1)).map(|(low, high)| low / 2.0 + high / 2.0);
+    let between: Vec<f64> = between.collect();
+    let near =
+        used.iter().flat_map(|(unit, _)| scalars.iter().map(move |it| format!("{it} {unit}")));
+    let middle = used.iter().flat_map(|(unit, size)| {
+        let own = between.iter().map(move |amount| amount / size);
+        own.flat_map(move |it| [format!("{} {unit}", it.floor()), format!("{it} {unit}")])
+    });
+    near.chain(middle).collect()
 }

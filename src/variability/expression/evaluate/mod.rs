@@ -5,6 +5,7 @@
 //! evaluated once for each combination of the cases that it depends on, and the result has a
 //! formula over cases for each different value.
 
+mod amounts;
 mod atoms;
 mod input;
 mod logic;
@@ -273,7 +274,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         operands: &Value,
         at: ExpressionId,
     ) -> Result<Value, Diagnostic> {
-        operator.apply(operands, self.known.now).map_err(|error| {
+        let amounts = self.amounts(operator, operands, at)?;
+        operator.apply(amounts.as_ref().unwrap_or(operands), self.known.now).map_err(|error| {
             self.overflowed.set(self.overflowed.get() || error.is_overflow);
             let span = self.expression(at).span();
             Diagnostic::error(Code::InvalidExpression, error.message).at(span)

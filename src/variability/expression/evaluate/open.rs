@@ -110,7 +110,7 @@ impl<'a> Evaluator<'_, 'a> {
         let values = when
             .iter()
             .zip(&open.cases)
-            .filter_map(|(&when, case)| Some((when, case.value.clone()?)));
+            .map(|(&when, case)| (when, case.value.as_ref().unwrap_or(&case.stand_in).clone()));
         self.opened.cases.insert(open.input, values.collect());
         let settled = open.settled(&self.graph.syntax);
         self.opened.settled.extend(settled.map(|(id, numbers, answers)| (id, (numbers, answers))));
