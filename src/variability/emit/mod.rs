@@ -26,6 +26,7 @@ use crate::variability::template::{
     is_keyword,
 };
 use cuvee_sat::formula::Formula;
+use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Node, NodeKind, Out, OutKey, Scalar};
 use rustc_hash::FxHashMap;
@@ -165,7 +166,36 @@ fn string<'a>(text: impl Into<Cow<'a, str>>) -> Out<'a> {
 }
 
 fn map<'a>(entries: Vec<OutputEntry<'a>>, like: Node<'a>) -> Out<'a> {
+    let of_items = below_items(like);
+    let commented = |(key, value): OutputEntry<'a>| {
+        let OutKey::Source(own) = &key else { return (key, value) };
+        match of_items.get(&own.span()) {
+            Some(&item) => (key, below(item, value)),
+            None => (key, value),
+        }
+    };
+    let entries = match of_items.is_empty() {
+        true => entries,
+        false => entries.into_iter().map(commented).collect(),
+    };
     Out::Map { entries: entries.into(), like: Some(like) }
+}
+
+/// The items with comments around them of a list that becomes a map, by the places of their keys.
+fn below_items(list: Node<'_>) -> FxHashMap<Span, Node<'_>> {
+    let commented = list.items().filter(|item| item.is_commented_around());
+    let by_key = commented.filter_map(|item| Some((item.entries().next()?.0.span(), item)));
+    by_key.collect()
+}
+
+/// A value below the comments of an item.
+fn below<'a>(item: Node<'a>, value: Out<'a>) -> Out<'a> {
+    match value {
+        Out::Cases(cases) => {
+            Out::Cases(cases.into_iter().map(|(when, it)| (when, below(item, it))).collect())
+        }
+        value => Out::Below(vec![item], Box::new(value)),
+    }
 }
 
 /// The version of the result: that of plain templates. An older version stays, because other tools

@@ -37,7 +37,7 @@ pub enum Out<'a> {
     /// behind the key is kept.
     Lifted(Node<'a>, Box<Out<'a>>),
     /// In a map: a value at the place of these entries, which are left out. Their comments are
-    /// written above it.
+    /// written around it.
     Below(Vec<Node<'a>>, Box<Out<'a>>),
     /// In a map or list in block style: a value with this new comment above its entry or item.
     /// Flow style has no room for it.
@@ -497,6 +497,15 @@ impl<'a> Node<'a> {
         tags.get(index).map(|(_, tag)| &**tag)
     }
 
+    /// Whether it has comments, all of them on lines of their own above or below it.
+    pub fn is_commented_around(self) -> bool {
+        let is_around =
+            |piece: &Trivia| matches!(piece.place, CommentPlace::Above | CommentPlace::Below);
+        let has_text = |piece: &Trivia| self.document.slice(piece.start, piece.end).contains('#');
+        let all = self.trivia();
+        all.iter().all(is_around) && all.iter().any(has_text)
+    }
+
     fn trivia(self) -> &'a [Trivia] {
         if !self.own_record().is(Record::TRIVIA) {
             return &[];
@@ -802,6 +811,7 @@ impl YamlWriter {
             self.out.push(':');
             self.after_indicator(value, spot);
         }
+        spot.gone.iter().for_each(|gone| self.lines_below(Some(*gone), column));
         self.lines_below(owner, column);
     }
 
@@ -889,6 +899,7 @@ impl YamlWriter {
         } else {
             self.after_indicator(value, spot);
         }
+        spot.gone.iter().for_each(|gone| self.lines_below(Some(*gone), spot.column));
         self.lines_below(spot.owner, spot.column);
     }
 
@@ -1199,7 +1210,7 @@ impl YamlWriter {
             self.lines(&format!("# {note}\n"), spot.column, false);
         }
         for gone in spot.gone {
-            for piece in gone.trivia() {
+            for piece in gone.trivia().iter().filter(|it| it.place != CommentPlace::Below) {
                 let lines = gone.document.slice(piece.start, piece.end);
                 let trim = before == WrittenBefore::Nothing && self.out.len() == start;
                 self.lines(lines, spot.column, trim);
