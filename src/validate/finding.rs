@@ -40,7 +40,7 @@ pub(super) fn in_all_variants(
     diagnostics: &mut Diagnostics,
     progress: &mut dyn Progress,
 ) {
-    let references = check::may_dangle(&prepared.graph, &prepared.options);
+    let references = check::may_dangle(&prepared.graph, prepared.options);
     doubtful.extend(references.filter_map(|reference| {
         Some(Finding {
             diagnostic: check::dangles(&reference, &prepared.graph)?,
