@@ -279,20 +279,15 @@ fn meant<'a>(types: &Types<'a>, part: &str) -> Result<&'a str, Diagnostic> {
     }
 }
 
-/// The name by which the template calls a type.
-fn name(types: &Types<'_>, id: TypeId) -> String {
-    types.called(None, id).into_owned()
-}
-
 fn entry(types: &Types<'_>, id: TypeId, sources: &SourceMap) -> TypeEntry {
     let definition = types.definition(id);
     let parent = match types.parent(id) {
-        Some(parent) => Some(name(types, parent)),
+        Some(parent) => Some(types.told_name(parent).into_owned()),
         None => types.primitive(TypeRef::Defined(id)).map(str::to_owned),
     };
     TypeEntry {
         family: definition.family,
-        name: name(types, id),
+        name: types.told_name(id).into_owned(),
         derived_from: parent,
         place: sources.place(definition.key.span()),
     }
@@ -333,7 +328,8 @@ struct Reporting<'t, 'a> {
 impl<'a> Reporting<'_, 'a> {
     fn of(&self, id: TypeId) -> TypeReport {
         let (definition, effective) = (self.types.definition(id), self.types.effective(id));
-        let ancestors = self.types.chain(id).skip(1).map(|id| name(self.types, id));
+        let ancestors =
+            self.types.chain(id).skip(1).map(|id| self.types.told_name(id).into_owned());
         let ends = effective.valid_ends.as_deref();
         let ends = |family, of: for<'e> fn(&'e ValidEnds<'a>) -> Option<&'e [Node<'a>]>| {
             self.names(&[family], ends.and_then(of))
@@ -367,13 +363,8 @@ impl<'a> Reporting<'_, 'a> {
     /// The name by which the template calls the type that a file names, which may be behind a
     /// namespace there.
     fn called(&self, families: &[Family], said: Option<Node<'a>>) -> Option<String> {
-        let written = said?.text()?;
-        let file = Some(said?.span().file);
-        let meant = |family: &Family| {
-            let id = self.types.find_in(file, *family, written)?;
-            (self.types.find(*family, written) != Some(id)).then(|| name(self.types, id))
-        };
-        Some(families.iter().find_map(meant).unwrap_or_else(|| written.to_owned()))
+        let said = said.filter(|said| said.text().is_some())?;
+        Some(self.types.called_by(None, families, said))
     }
 
     fn names(&self, families: &[Family], said: Option<&[Node<'a>]>) -> Vec<String> {
@@ -409,7 +400,7 @@ impl<'a> Reporting<'_, 'a> {
 
     fn said<T>(&self, part: &Part<'a, T>) -> Said {
         Said {
-            kind: name(self.types, part.owner),
+            kind: self.types.told_name(part.owner).into_owned(),
             place: self.sources.place(part.named.key.span()),
         }
     }
