@@ -89,5 +89,5 @@ def _plain(node: Any) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return "list", tuple(map(_plain, node.value))
     if node.tag.endswith((":int", ":float")):
-        return "number", float(node.value.replace("_", ""))
+        return "number", float(yaml.safe_load(node.value))
     return node.tag, "" if node.tag.endswith(":null") else node.value
