@@ -259,15 +259,14 @@ impl<'a> TypeScope<'_, 'a> {
     {
         let Some(prepared) = self.analysis.prepared else { return Owners::unknown() };
         let graph = &prepared.graph;
-        let uses = graph
-            .relations
-            .iter()
-            .filter(|relation| relation.relationship.is_some_and(|it| it.value.ptr_eq(template)));
+        let uses = graph.relations.iter().filter(|relation| {
+            relation.relationship.is_some_and(|it| it.declared.value().ptr_eq(template))
+        });
         let node = |name: &str| self.named(&[NameFamily::Node], name);
         let ends = uses.map(|relation| {
             let source = node(graph.element(graph.node(relation.source).id).name);
             let name = graph.element(relation.id).name;
-            let assignment = Some(relation.requirement.declared.value);
+            let assignment = Some(relation.requirement.declared.value());
             if is_target { self.targets(&source, name, assignment) } else { source }
         });
         ends.reduce(Owners::and).unwrap_or_else(Owners::unknown)
@@ -275,7 +274,7 @@ impl<'a> TypeScope<'_, 'a> {
 
     fn node_of(&self, entity: TypedEntity<'_>) -> Option<NodeId> {
         let graph = &self.analysis.prepared?.graph;
-        let is_it = |node: &NodeElement<'_>| node.template.declared.value.ptr_eq(entity.body);
+        let is_it = |node: &NodeElement<'_>| node.template.declared.value().ptr_eq(entity.body);
         Some(NodeId(u32::try_from(graph.nodes.iter().position(is_it)?).ok()?))
     }
 

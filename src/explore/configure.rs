@@ -155,7 +155,7 @@ pub struct Clauses {
 fn written_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<Span, Node<'a>> {
     let own = graph.elements.iter().filter_map(|element| element.conditions);
     let own = own.map(|conditions| graph.syntax.get(conditions).node());
-    let groups = graph.groups.iter().flat_map(|group| group.group.declared.conditional.conditions);
+    let groups = graph.groups.iter().flat_map(|group| group.group.declared.conditions());
     let constraints = graph.template.variability.constraints.iter().copied();
     let each = |node: Node<'a>| node.items().chain([node]).map(|node| (node.span(), node));
     own.chain(groups).chain(constraints).flat_map(each).collect()

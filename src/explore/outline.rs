@@ -111,7 +111,7 @@ impl Outline {
             conditions: conditions(node.id),
             place: place(node.id),
             persistent: node.template.persistent,
-            substitutes: substituted_nodes(node.template.declared.value),
+            substitutes: substituted_nodes(node.template.declared.value()),
         });
         let relations = graph.relations.iter().map(|relation| OutlineRelation {
             identifier: graph.identifier(relation.id).to_string(),
@@ -142,7 +142,7 @@ pub(crate) fn group_conditions<'a>(graph: &Graph<'a>) -> FxHashMap<ElementId, Ve
     let mut demanded: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for group in graph.groups.iter().filter(|group| group.variability) {
         for &(_, member) in &group.members {
-            demanded.entry(member).or_default().extend(group.group.declared.conditional.conditions);
+            demanded.entry(member).or_default().extend(group.group.declared.conditions());
         }
     }
     demanded

@@ -117,7 +117,7 @@ impl<'l, 'c> Imports<'l, 'c> {
     pub(super) fn of(prepared: &Prepared<'l>, choice: &'c Choice) -> Self {
         let imports = prepared.graph.imports.iter();
         let conditional = imports
-            .filter(|it| it.import.declared.conditional.conditions.is_some())
+            .filter(|it| it.import.declared.conditions().is_some())
             .map(|it| (it.import.declared.span(), it.id))
             .collect();
         Self { loaded: prepared.loaded, choice, conditional }

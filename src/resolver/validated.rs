@@ -133,7 +133,7 @@ fn asked_of(graph: &Graph<'_>, node: &NodeElement<'_>) -> Vec<ElementId> {
 
 /// Whether a node has the directive to be substituted.
 fn is_substituted(node: &NodeElement<'_>) -> bool {
-    let directives = node.template.declared.value.get("directives");
+    let directives = node.template.declared.value().get("directives");
     let mut directives = directives.into_iter().flat_map(Node::items);
     directives.any(|it| matches!(it.text(), Some("substitute" | "substitutable")))
 }
@@ -141,15 +141,15 @@ fn is_substituted(node: &NodeElement<'_>) -> bool {
 fn too_many(node: &NodeElement<'_>) -> Diagnostic {
     let message = format!(
         "whether node \"{}\" can be substituted in all variants is not known: only {COMBINATIONS} combinations of its properties and relations were checked",
-        node.template.declared.name
+        node.template.declared.name()
     );
-    Diagnostic::note(Code::Undecidable, message).at(node.template.declared.key.span())
+    Diagnostic::note(Code::Undecidable, message).at(node.template.declared.key().span())
 }
 
 fn open_value(graph: &Graph<'_>, node: &NodeElement<'_>, property: ElementId) -> Diagnostic {
     let message = format!(
         "whether node \"{}\" can be substituted in all variants is not known: it may depend on the value of `{}`, which was checked for some inputs only",
-        node.template.declared.name,
+        node.template.declared.name(),
         graph.element(property).name
     );
     Diagnostic::note(Code::Undecidable, message).at(graph.element(property).span)

@@ -23,7 +23,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return;
         }
         let element = &self.graph.artifacts[self.graph.element(id).slot as usize];
-        let body = element.artifact.declared.value;
+        let body = element.artifact.declared.value();
         let short = body.kind() == NodeKind::Scalar;
         let file = if short { Some(body).filter(|file| !file.is_null()) } else { body.get("file") };
         let refined = self.refined_artifacts(element);
@@ -57,7 +57,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         element: &ArtifactElement<'a>,
     ) -> Vec<(&Part<'c, ArtifactDefinition<'c>>, Vec<ElementId>)> {
-        if v2_0::is_of(element.artifact.declared.key.document()) {
+        if v2_0::is_of(element.artifact.declared.key().document()) {
             return Vec::new();
         }
         let name = self.graph.element(element.id).name;
@@ -97,7 +97,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         refined: &[(&Part<'c, ArtifactDefinition<'c>>, Vec<ElementId>)],
     ) {
         let name = self.graph.element(of.id).name;
-        let at = element.artifact.declared.value.get("type").map(Node::span);
+        let at = element.artifact.declared.value().get("type").map(Node::span);
         for (part, when) in refined {
             let Some(outer) = self.defined(Family::Artifact, part.definition.kind) else {
                 continue;

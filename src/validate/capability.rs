@@ -18,7 +18,7 @@ impl<'a> Checker<'_, 'a> {
     /// Checks the values that a node assigns to the capabilities of one of its types, and that each
     /// capability has the values it needs.
     pub(super) fn capabilities(&self, of: Typed<'_>, node: &NodeElement<'a>) {
-        let body = node.template.declared.value;
+        let body = node.template.declared.value();
         let defined = &self.types.effective(of.kind).capabilities;
         for (key, value) in self.map(of.when, body, "capabilities", "3.8.3.1") {
             let name = key.text().unwrap_or_default();
@@ -48,7 +48,7 @@ impl<'a> Checker<'_, 'a> {
         name: &str,
     ) -> Result<Option<Node<'a>>, ()> {
         let all =
-            self.graph.holder(node, "capabilities").template.declared.value.get("capabilities");
+            self.graph.holder(node, "capabilities").template.declared.value().get("capabilities");
         let own = all.and_then(|all| all.get(capability)?.get("properties"));
         // A list has alternatives.
         match own.filter(|own| own.kind() == NodeKind::Sequence) {
@@ -101,7 +101,7 @@ impl<'a> Checker<'_, 'a> {
             return;
         }
         let assignment =
-            |node: &NodeElement<'a>| node.template.declared.value.get("capabilities")?.get(name);
+            |node: &NodeElement<'a>| node.template.declared.value().get("capabilities")?.get(name);
         let own = assignment(node);
         let is_optional = defined.occurrences.is_some_and(|occurrences| occurrences.min == 0);
         if own.is_none() && (is_optional || self.is_selected(node)) {

@@ -76,7 +76,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The subject of a node: the node with each of its types.
     pub(super) fn node_subject(&self, node: &NodeElement<'a>) -> Subject<'c, 'a> {
-        let body = Some(node.template.declared.value);
+        let body = Some(node.template.declared.value());
         let entities = self.types_of(node.id, Family::Node).into_iter().map(|(kind, mut when)| {
             when.push(node.id);
             AssertedEntity { kind, when, body, given: &[] }
@@ -112,9 +112,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// that the requirement definition names.
     fn relation_subject(&self, relation: &RelationElement<'a>) -> Subject<'c, 'a> {
         let source = self.graph.node(relation.source);
-        let mut subject = self.requirement_subject(source, relation.requirement.declared.name);
+        let mut subject = self.requirement_subject(source, relation.requirement.declared.name());
         subject.entities.iter_mut().for_each(|entity| entity.when.push(relation.id));
-        let named = self.defined(Family::Relationship, relation.requirement.relationship);
+        let named = self.defined(Family::Relationship, relation.requirement.relationship());
         let own: Vec<_> = match named.filter(|_| relation.relationship.is_none()) {
             Some(kind) => vec![(kind, Vec::new())],
             None => self.types_of(relation.id, Family::Relationship),
@@ -128,7 +128,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             .map(|entity| entity.given)
             .find(|given| !given.is_empty())
             .unwrap_or_default();
-        let body = relation.relationship.map(|template| template.value);
+        let body = relation.relationship.map(|template| template.declared.value());
         let entities = own.into_iter().map(|(kind, mut when)| {
             when.push(relation.id);
             AssertedEntity { kind, when, body, given }
@@ -182,9 +182,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 Code::UnknownElement,
                 format!("there is neither a node nor a group `{text}`"),
             );
-            let nodes = self.graph.nodes.iter().map(|node| node.template.declared.name);
+            let nodes = self.graph.nodes.iter().map(|node| node.template.declared.name());
             let known =
-                nodes.chain(self.graph.groups.iter().map(|group| group.group.declared.name));
+                nodes.chain(self.graph.groups.iter().map(|group| group.group.declared.name()));
             self.report_when(
                 &[],
                 &[],
@@ -219,7 +219,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let relations = node.relations.iter().map(|&id| self.graph.relation(id));
         let relations: Vec<_> = relations
             .filter(|relation| {
-                relation.requirement.declared.name == text && self.counts(relation.id)
+                relation.requirement.declared.name() == text && self.counts(relation.id)
             })
             .collect();
         if relations.is_empty() {

@@ -230,7 +230,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         candidate: FilteredNode<'_, 'a>,
     ) {
         let known = definitions(&part.definition.properties);
-        let body = candidate.node.template.declared.value;
+        let body = candidate.node.template.declared.value();
         let assigned =
             body.get("capabilities").and_then(|all| all.get(part.named.name)?.get("properties"));
         let name = self.graph.element(candidate.node.id).name;

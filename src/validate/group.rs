@@ -19,7 +19,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn group(&self, group: &GroupElement<'a>) {
-        let body = group.group.declared.value;
+        let body = group.group.declared.value();
         self.keynames(&[group.id], body, shape::GROUP);
         self.about(&[group.id], body, GROUP.section);
         // A variability group only carries conditions for its members. Its type has no definition,
@@ -99,7 +99,7 @@ impl<'a> Checker<'_, 'a> {
         group: TypeId,
         valid: &[Node<'_>],
     ) {
-        let (node, group) = (node.template.declared.name, self.called(group));
+        let (node, group) = (node.template.declared.name(), self.called(group));
         let message =
             format!("`{node}` of type `{}` cannot be a member of a `{group}`", self.called(kind));
         let families = [Family::Node, Family::Capability, Family::Group];

@@ -86,7 +86,7 @@ impl Checker<'_, '_> {
         for import in &self.graph.imports {
             let span = import.import.declared.span();
             let files = links.behind_import(span);
-            if import.import.declared.conditional.conditions.is_none() {
+            if import.import.declared.conditions().is_none() {
                 unconditional.extend(files);
             } else {
                 files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));

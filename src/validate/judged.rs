@@ -65,7 +65,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
 /// Whether a node template may stand for several nodes.
 pub(super) fn stands_for_several(node: &NodeElement<'_>) -> bool {
-    node.template.declared.value.get("instance_count").is_some()
+    node.template.declared.value().get("instance_count").is_some()
 }
 
 impl<'c> JudgedNode<'_, 'c, '_> {

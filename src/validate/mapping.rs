@@ -207,7 +207,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut slots = SlotCounts::default();
         for relation in assigned {
             let AssignedCount { min, max, .. } =
-                AssignedCount::read(relation.requirement.declared.value);
+                AssignedCount::read(relation.requirement.declared.value());
             match relation.target {
                 Some(_) => slots.fulfilled += max.unwrap_or(min.max(1)),
                 None => {
@@ -400,12 +400,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         'a: 'c,
     {
         let is_mandatory = |relation: &&&RelationElement<'a>| {
-            AssignedCount::read(relation.requirement.declared.value).min > 0
+            AssignedCount::read(relation.requirement.declared.value()).min > 0
                 && relation.target.is_none()
         };
         let assigned = self.fulfilling(onto, false);
         if let Some(relation) = assigned.iter().find(is_mandatory) {
-            return Some(relation.requirement.declared.key);
+            return Some(relation.requirement.declared.key());
         }
         let name = onto.requirement?.text()?;
         let (kind, _) = self.types_of(onto.node.id, Family::Node).into_iter().next()?;
@@ -432,7 +432,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                     "the requirement `{name}` of {display} has a target of its own, so nothing can be mapped onto it"
                 ),
                 Some(
-                    relation.requirement.target.unwrap_or(relation.requirement.declared.key).span(),
+                    relation
+                        .requirement
+                        .target()
+                        .unwrap_or(relation.requirement.declared.key())
+                        .span(),
                 ),
                 "the target is here",
                 "leave the target out, or do not map onto it",
@@ -464,7 +468,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mapping = substitution.and_then(Substitution::extension);
         first.extend(mapping.map(|mapping| (mapping.named.key, Vec::new())));
         for relation in self.graph.relations.iter().filter(|it| self.counts(it.id)) {
-            let entries = relation.requirement.declared.value.entries();
+            let entries = relation.requirement.declared.value().entries();
             let mut keys = entries.map(|(key, _)| key);
             let key = keys.find(|key| matches!(key.text(), Some("optional" | "count")));
             first.extend(key.map(|key| (key, vec![relation.id])));

@@ -27,7 +27,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn node(&self, node: &NodeElement<'a>) {
-        let body = node.template.declared.value;
+        let body = node.template.declared.value();
         self.keynames(&[node.id], body, shape::NODE);
         self.about(&[node.id], body, NODE.section);
         self.directives(node.id, body);
@@ -40,7 +40,7 @@ impl<'a> Checker<'_, 'a> {
         let both = || std::iter::once(node).chain(copied);
         let properties: Vec<_> = both().flat_map(|node| &node.properties).copied().collect();
         let artifacts: Vec<_> = both().flat_map(|node| &node.artifacts).copied().collect();
-        let interfaces = self.graph.holder(node, "interfaces").template.declared.value;
+        let interfaces = self.graph.holder(node, "interfaces").template.declared.value();
         for (kind, mut when) in self.types_of(node.id, Family::Node) {
             let of_type = when.clone();
             when.push(node.id);
@@ -55,11 +55,11 @@ impl<'a> Checker<'_, 'a> {
                 self.missing_properties(Typed { when: &when, ..of }, &properties, &[]);
             }
             self.held(node, "attributes", |holder| {
-                self.attributes(kind, &when, holder.template.declared.value);
+                self.attributes(kind, &when, holder.template.declared.value());
             });
             self.held(node, "capabilities", |holder| self.capabilities(of, holder));
             self.held(node, "interfaces", |holder| {
-                self.interfaces(of, holder.template.declared.value, &artifacts);
+                self.interfaces(of, holder.template.declared.value(), &artifacts);
             });
             self.operations_of_type(of, interfaces, &artifacts);
             if let Some(filter) = body.get("node_filter") {
@@ -100,7 +100,7 @@ impl<'a> Checker<'_, 'a> {
         node: &'n NodeElement<'a>,
         keyname: &str,
     ) -> Option<(Node<'a>, &'n NodeElement<'a>)> {
-        let copy = node.template.declared.value.get("copy").filter(|_| !node.types.is_empty())?;
+        let copy = node.template.declared.value().get("copy").filter(|_| !node.types.is_empty())?;
         let holder = self.graph.holder(node, keyname);
         let is_other = || {
             let [own, other] = [node, holder].map(|node| self.types_of(node.id, Family::Node));
@@ -112,12 +112,12 @@ impl<'a> Checker<'_, 'a> {
     /// Whether a node is selected from those that exist already and never created, so that its
     /// template need not assign everything (section 3.4.3).
     pub(super) fn is_selected(&self, node: &NodeElement<'a>) -> bool {
-        Directive::selects(self.graph.holder(node, "directives").template.declared.value)
+        Directive::selects(self.graph.holder(node, "directives").template.declared.value())
     }
 
     /// Whether a node has a directive.
     pub(super) fn has_directive(&self, node: &NodeElement<'a>, directive: Directive) -> bool {
-        directive.is_said_by(self.graph.holder(node, "directives").template.declared.value)
+        directive.is_said_by(self.graph.holder(node, "directives").template.declared.value())
     }
 
     /// The node template that a node template copies.
@@ -127,7 +127,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// Checks that the copied node template exists and is not itself a copy (section 3.8.3.3).
     fn copy(&self, node: &NodeElement<'a>) {
-        let Some(name) = node.template.declared.value.get("copy") else { return };
+        let Some(name) = node.template.declared.value().get("copy") else { return };
         let text = name.text().unwrap_or_default();
         let error = |code, message| Diagnostic::error(code, message).at(name.span());
         let Some(copied) = self.graph.node_named(text) else {
@@ -135,11 +135,11 @@ impl<'a> Checker<'_, 'a> {
                 "{} copies a node template `{text}` that does not exist",
                 self.graph.display(node.id)
             );
-            let names = self.graph.nodes.iter().map(|node| node.template.declared.name);
+            let names = self.graph.nodes.iter().map(|node| node.template.declared.name());
             let error = error(Code::UnknownElement, message).section(NODE.section);
             return self.report(node.id, error.help_opt(did_you_mean(text, names)));
         };
-        if let Some(further) = copied.template.declared.value.get("copy") {
+        if let Some(further) = copied.template.declared.value().get("copy") {
             let message = format!("`{text}` is a copy itself, and cannot be copied");
             let error = error(Code::InvalidTemplate, message)
                 .label(further.span(), "it copies another one here");

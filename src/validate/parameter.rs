@@ -14,7 +14,7 @@ impl<'a> Checker<'_, 'a> {
     pub(super) fn parameters(&self) {
         for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
             self.parameter(input.id, input.parameter);
-            let body = input.parameter.declared.value;
+            let body = input.parameter.declared.value();
             let fixed = body.entries().find(|(key, _)| key.text() == Some("value"));
             // A list is a mapping (TOSCA 2.0, section 9.7).
             let is_list = body.kind() == NodeKind::Sequence;
@@ -34,7 +34,7 @@ impl<'a> Checker<'_, 'a> {
         }
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
             self.parameter(output.id, output.parameter);
-            let body = output.parameter.declared.value;
+            let body = output.parameter.declared.value();
             let is_empty =
                 body.is_null() || body.kind() == NodeKind::Mapping && body.entries().len() == 0;
             let says_nothing =
@@ -57,7 +57,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn parameter(&self, id: ElementId, parameter: &Parameter<'a>) {
-        let body = parameter.declared.value;
+        let body = parameter.declared.value();
         // A body that is not a definition is the parameter's value in the single-line grammar.
         if !defines_parameter(body) {
             return self.untyped_call(id, body);

@@ -32,7 +32,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.properties(policy.id, &policy.properties, kind, &when);
                 self.policy_targets(policy, kind, &when);
             }
-            let body = policy.policy.declared.value;
+            let body = policy.policy.declared.value();
             let element = self.graph.element(policy.id);
             let first =
                 known.insert(element.name, policy.id).filter(|_| v2_0::is_of(body.document()));
@@ -214,8 +214,10 @@ impl<'c, 'a> Checker<'c, 'a> {
                 Code::UnknownElement,
                 format!("there is neither a node nor a node type `{text}`"),
             );
-            let help =
-                did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name));
+            let help = did_you_mean(
+                text,
+                self.graph.nodes.iter().map(|node| node.template.declared.name()),
+            );
             self.report(policy, error.at(name.span()).section("3.6.21.1").help_opt(help));
         }
         Subject::of(kind.into_iter().map(Self::entity_of))
@@ -252,7 +254,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let relations = relations.iter().map(|&id| self.graph.relation(id));
         for relation in relations.filter(|relation| {
-            relation.requirement.declared.name == text && self.counts(relation.id)
+            relation.requirement.declared.name() == text && self.counts(relation.id)
         }) {
             let target = relation
                 .target

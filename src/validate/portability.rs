@@ -59,10 +59,10 @@ impl<'c, 'a> Checker<'c, 'a> {
         let inputs = self.graph.inputs.iter().map(|input| (input.id, input.parameter));
         let outputs = self.graph.outputs.iter().map(|output| (output.id, output.parameter));
         for (id, parameter) in inputs.chain(outputs) {
-            self.portable_schemas(&[id], parameter.declared.value);
+            self.portable_schemas(&[id], parameter.declared.value());
         }
         for node in self.graph.nodes.iter().filter(|node| self.counts(node.id)) {
-            self.portable_metadata(&[node.id], node.template.declared.value);
+            self.portable_metadata(&[node.id], node.template.declared.value());
             self.portable_properties(node);
         }
         self.graph.artifacts.iter().for_each(|artifact| self.portable_artifact(artifact));
@@ -197,7 +197,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     fn portable_artifact(&self, artifact: &ArtifactElement<'a>) {
-        let body = artifact.artifact.declared.value;
+        let body = artifact.artifact.declared.value();
         let file = if body.kind() == NodeKind::Scalar { Some(body) } else { body.get("file") };
         let name = self.graph.element(artifact.id).name;
         self.portable_file(&[artifact.id], name, file, body.get("repository"));
@@ -225,7 +225,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Notes a `relationship` in a requirement assignment that is not the name of a relationship
     /// template.
     fn portable_relation(&self, relation: &RelationElement<'a>) {
-        let Some(relationship) = relation.requirement.declared.value.get("relationship") else {
+        let Some(relationship) = relation.requirement.declared.value().get("relationship") else {
             return;
         };
         let named = relationship.text().filter(|_| relationship.kind() == NodeKind::Scalar);

@@ -164,18 +164,19 @@ impl<'c, 'a> Checker<'c, 'a> {
             .graph
             .inputs
             .iter()
-            .filter(|input| input.parameter.declared.name == text)
+            .filter(|input| input.parameter.declared.name() == text)
             .collect();
         let variability = self.graph.template.variability.inputs;
         if inputs.is_empty() && variability.is_some_and(|inputs| inputs.get(text).is_some()) {
             return;
         }
         let ids: Vec<_> = inputs.iter().map(|input| input.id).collect();
-        let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name);
+        let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name());
         self.mapped_to(name, &ids, "input", known, "3.8.8.1");
         let Some(schema) = definition.expected() else { return };
         for input in inputs.into_iter().filter(|input| self.counts(input.id)) {
-            let Some(kind) = input.parameter.declared.value.get("type").and_then(Node::text) else {
+            let Some(kind) = input.parameter.declared.value().get("type").and_then(Node::text)
+            else {
                 continue;
             };
             if !self.alike(self.types.find_data(kind), self.types.find_data(schema.type_name)) {
@@ -209,8 +210,9 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks that the output of a mapping exists.
     fn output_mapping(&self, name: Node<'a>) {
-        let outputs =
-            || self.graph.outputs.iter().map(|output| (output.id, output.parameter.declared.name));
+        let outputs = || {
+            self.graph.outputs.iter().map(|output| (output.id, output.parameter.declared.name()))
+        };
         let meant = outputs().filter(|&(_, output)| Some(output) == name.text());
         let ids: Vec<_> = meant.map(|(id, _)| id).collect();
         self.mapped_to(name, &ids, "output", outputs().map(|(_, name)| name), "3.8.9.1");
@@ -281,12 +283,12 @@ impl<'c, 'a> Checker<'c, 'a> {
             return self.input_mapping(mapping.to, definition);
         }
         let text = mapping.to.text().unwrap_or_default();
-        let inputs = || self.graph.inputs.iter().filter(|it| it.parameter.declared.name == text);
+        let inputs = || self.graph.inputs.iter().filter(|it| it.parameter.declared.name() == text);
         let ids: Vec<_> = inputs().map(|input| input.id).collect();
-        let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name);
+        let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name());
         self.mapped_to(mapping.to, &ids, "input", known, "3.8.8.1");
         for input in inputs().filter(|input| self.counts(input.id)) {
-            let declared = input.parameter.declared.value;
+            let declared = input.parameter.declared.value();
             let entries = declared.get("entry_schema");
             let entries = entries.and_then(|it| it.get("type").unwrap_or(it).text());
             let wanted = definition.schema.type_name;
@@ -340,7 +342,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let error = Diagnostic::error(Code::UnknownElement, format!("there is no node `{text}`"))
             .at(name.span());
         let help =
-            did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name));
+            did_you_mean(text, self.graph.nodes.iter().map(|node| node.template.declared.name()));
         self.report_when(&[], &[], error.section(section).help_opt(help));
         None
     }
@@ -530,7 +532,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .graph
                 .inputs
                 .iter()
-                .filter(|input| input.parameter.declared.name == definition.named.name);
+                .filter(|input| input.parameter.declared.name() == definition.named.name);
             let inputs: Vec<_> = inputs.map(|input| input.id).collect();
             let owner = self.called(kind);
             let message = format!(
@@ -556,12 +558,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
             let declared = &input.parameter.declared;
             let definition = declared.parameter_definition(&mut Diagnostics::default());
-            if mapped.contains(declared.name) || !definition.needs_value() {
+            if mapped.contains(declared.name()) || !definition.needs_value() {
                 continue;
             }
             let message = format!(
                 "no property is mapped to the input `{}`, which has no default",
-                declared.name
+                declared.name()
             );
             let error = Diagnostic::error(Code::InvalidMapping, message);
             let error = error.at(self.graph.element(input.id).span);

@@ -203,7 +203,7 @@ fn all_present(prepared: &Prepared<'_>) -> Presence {
 
 /// The place at which a node names its technology.
 fn named_at(node: &NodeElement<'_>) -> Option<Span> {
-    let mut entries = node.template.declared.value.entries();
+    let mut entries = node.template.declared.value().entries();
     entries.find(|(key, _)| key.text() == Some("technology")).map(|(key, _)| key.span())
 }
 

@@ -160,7 +160,7 @@ fn written(template: &ServiceTemplate<'_>, mode: &str, unchecked: &[Check]) -> S
         edits.push(beginning(text, key, topology, mode, unchecked));
     }
     for property in properties(template) {
-        edits.extend(wrapped(text, property.declared.key, property.declared.value));
+        edits.extend(wrapped(text, property.declared.key(), property.declared.value()));
     }
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     edits.dedup();
@@ -256,7 +256,7 @@ fn properties<'t, 'a>(template: &'t ServiceTemplate<'a>) -> impl Iterator<Item =
     let groups = template.groups.iter().flat_map(|group| &group.properties);
     let policies = template.policies.iter().flat_map(|policy| &policy.properties);
     let all = nodes.chain(relationships).chain(groups).chain(policies);
-    all.filter(|property| is_read_as_wrapped(property.declared.value))
+    all.filter(|property| is_read_as_wrapped(property.declared.value()))
 }
 
 /// The edits that turn a map into the `value` of another map.

@@ -136,7 +136,7 @@ impl<'l> Interpreted<'l> {
         let root = self.loaded.documents(&[*file])?.first().map(|document| document.root());
         let conditions = |&import: &usize| {
             let import = self.template.imports.get(import);
-            import.and_then(|import| import.declared.conditional.conditions)
+            import.and_then(|import| import.declared.conditions())
         };
         let all: Option<Vec<_>> = imports.iter().map(conditions).collect();
         let conditions = match all.as_deref() {
@@ -462,7 +462,7 @@ fn data_types<'l>(
     choice: &Choice,
 ) -> Option<Types<'l>> {
     let imports = template.imports.iter();
-    let certain = imports.filter(|import| import.declared.conditional.conditions.is_none());
+    let certain = imports.filter(|import| import.declared.conditions().is_none());
     let certain = certain.map(|import| import.definition);
     // Mistakes in imports are reported where all are read.
     let imported = loaded.import(certain, false, &mut Diagnostics::default());
@@ -514,7 +514,7 @@ fn absent_imports(
 
 /// Whether an import may be present: true unless the inputs alone decide that it is absent.
 fn is_wanted<'a>(import: &Import<'a>, early: &mut Evaluator<'_, 'a>) -> bool {
-    let conditions = import.declared.conditional.conditions.map(|conditions| {
+    let conditions = import.declared.conditions().map(|conditions| {
         let list = early.graph.syntax.read(conditions);
         early.conditions(list, None)
     });

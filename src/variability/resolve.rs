@@ -186,7 +186,7 @@ pub(crate) fn documents<'i>(
             evaluated => evaluated.transpose()?,
         };
         let nodes = prepared.graph.nodes.iter().filter(|node| variant.presence.is(node.id));
-        let weights = nodes.map(|node| (node.template.declared.name, node.template.weight));
+        let weights = nodes.map(|node| (node.template.declared.name(), node.template.weight));
         let weights = weights.collect();
         let least_weight = least_weight(&variant.optima);
         let (evaluated, inputs) = evaluated.unzip();

@@ -89,7 +89,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let mut edges = vec![Vec::new(); inputs.len()];
         for reference in &self.graph.references {
             let Some(from) = reference.from.and_then(slot) else { continue };
-            let default = inputs[from].parameter.declared.value.get("default").map(Node::span);
+            let default = inputs[from].parameter.declared.value().get("default").map(Node::span);
             let is_in = |it: Span| it.start <= reference.span.start && reference.span.end <= it.end;
             if default.is_some_and(is_in) {
                 let asked = reference.targets.iter().filter_map(|id| slot(*id));
@@ -114,7 +114,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The value of a property of a node, if it is the same in all variants that have it.
     pub(in crate::validate) fn needed(&self, id: NodeId, name: &str) -> Option<CircleValue<'c>> {
         let node = self.graph.node(id);
-        let body = node.template.declared.value;
+        let body = node.template.declared.value();
         let is_one = !self.is_selected(node) && body.get("instance_count").is_none();
         let holder: &NodeElement<'a> = self.graph.holder(node, "properties");
         let assigned = self.assigned_once(&holder.properties, name).ok().filter(|_| is_one)?;

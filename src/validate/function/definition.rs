@@ -306,7 +306,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             let holder =
                 relation.relationship.map(|it| self.graph.relationship_holder(it, "properties"));
             let copied =
-                holder.into_iter().flat_map(|it| &it.properties).map(|it| it.declared.name);
+                holder.into_iter().flat_map(|it| &it.properties).map(|it| it.declared.name());
             let refined = self.refined_properties(relation).into_iter().map(|it| it.named.name);
             let given: Vec<_> = copied.chain(refined).collect();
             let mut properties = Arc::clone(&self.types.effective(kind).properties);

@@ -123,7 +123,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         for (id, parameter) in
             inputs.chain(graph.outputs.iter().map(|output| (output.id, output.parameter)))
         {
-            let body = parameter.declared.value;
+            let body = parameter.declared.value();
             match v2_0::calls(body) && v2_0::called(body).is_some() {
                 // The single-line grammar.
                 true => self.search(&self.site(id), body),
@@ -137,11 +137,11 @@ impl<'c, 'a> Checker<'c, 'a> {
         for node in &graph.nodes {
             const ELEMENTS: &[&str] =
                 &["type", "properties", "requirements", "artifacts", "technology"];
-            self.search_rest(&self.site(node.id), node.template.declared.value, ELEMENTS);
+            self.search_rest(&self.site(node.id), node.template.declared.value(), ELEMENTS);
         }
         for relation in &graph.relations {
             // The requirement is part of its node; only the relationship has a source and a target.
-            let body = relation.requirement.declared.value;
+            let body = relation.requirement.declared.value();
             let site = match v2_0::is_of(body.document()) {
                 // There, `SELF` is the relationship (TOSCA 2.0, section 10.3).
                 true => self.site(relation.id),
@@ -154,27 +154,31 @@ impl<'c, 'a> Checker<'c, 'a> {
             // The index of a target.
             body.get("node").unwrap_or(body).items().for_each(|part| self.search(&site, part));
             if let Some(template) = relation.relationship {
-                self.search_rest(&self.site(relation.id), template.value, &["type", "properties"]);
+                self.search_rest(
+                    &self.site(relation.id),
+                    template.declared.value(),
+                    &["type", "properties"],
+                );
             }
         }
         for artifact in &graph.artifacts {
             self.search_rest(
                 &self.site(artifact.id),
-                artifact.artifact.declared.value,
+                artifact.artifact.declared.value(),
                 &["type", "properties"],
             );
         }
         for group in &graph.groups {
             self.search_rest(
                 &self.site(group.id),
-                group.group.declared.value,
+                group.group.declared.value(),
                 &["type", "properties", "members"],
             );
         }
         for policy in &graph.policies {
             self.search_rest(
                 &self.site(policy.id),
-                policy.policy.declared.value,
+                policy.policy.declared.value(),
                 &["type", "properties", "targets"],
             );
         }
@@ -353,7 +357,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                     let error = Diagnostic::error(Code::UnknownElement, message)
                         .at(operand.span())
                         .section("4.4.1");
-                    let known = graph.inputs.iter().map(|input| input.parameter.declared.name);
+                    let known = graph.inputs.iter().map(|input| input.parameter.declared.name());
                     return vec![ConditionalValue::always(Err(
                         error.help_opt(did_you_mean(name, known))
                     ))];
@@ -394,7 +398,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.functions.inputs.get_or_init(|| {
             let mut inputs: FxHashMap<_, Vec<_>> = FxHashMap::default();
             for input in &self.graph.inputs {
-                inputs.entry(input.parameter.declared.name).or_default().push(input.id);
+                inputs.entry(input.parameter.declared.name()).or_default().push(input.id);
             }
             inputs
         })
@@ -406,9 +410,9 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .graph
                 .relations
                 .iter()
-                .filter(|relation| relation.requirement.relationship.is_some());
+                .filter(|relation| relation.requirement.relationship().is_some());
             relations
-                .filter_map(|relation| Some((relation.relationship?.name, relation.id)))
+                .filter_map(|relation| Some((relation.relationship?.declared.name(), relation.id)))
                 .collect()
         })
     }

@@ -49,7 +49,7 @@ impl<'c> Checker<'c, '_> {
         let Some(kind) = self.declared_type(&attribute.schema) else { return };
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
             let declared = &output.parameter.declared;
-            if !v2_0::is_of(name.document()) || Some(declared.name) != name.text() {
+            if !v2_0::is_of(name.document()) || Some(declared.name()) != name.text() {
                 continue;
             }
             let own = declared.parameter_definition(&mut Diagnostics::default());
@@ -65,8 +65,10 @@ impl<'c> Checker<'c, '_> {
                     continue;
                 };
                 let (own, kind) = (self.shown(&own), self.described(&kind));
-                let message =
-                    format!("the output `{}` is {own}, and its attribute is {kind}", declared.name);
+                let message = format!(
+                    "the output `{}` is {own}, and its attribute is {kind}",
+                    declared.name()
+                );
                 let error = Diagnostic::error(Code::IncompatibleType, message).at(name.span());
                 let error =
                     error.label(attribute.named.key.span(), "the attribute is defined here");

@@ -238,7 +238,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) -> Result<(), Diagnostic> {
         let template = node.template.map(|id| self.graph.node(id));
         let said = template.map(|it| self.graph.holder(it, "instance_count"));
-        let there = said.and_then(|it| number_of(it.template.declared.value));
+        let there = said.and_then(|it| number_of(it.template.declared.value()));
         match (index, there) {
             (Some(WrittenIndex::Number(index)), Some(there)) if index >= there => Err(invalid(
                 at,
@@ -327,12 +327,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         let assigned: Vec<_> = assigned.filter(of_name).collect();
         let most = assigned.iter().try_fold(0_u64, |all, relation| {
             let AssignedCount { max, is_known, .. } =
-                AssignedCount::read(relation.requirement.declared.value);
+                AssignedCount::read(relation.requirement.declared.value());
             Some(all.saturating_add(max.filter(|_| is_known)?))
         });
         // A node that is found elsewhere brings relations of its own.
         let is_own =
-            template.is_some_and(|it| it.template.declared.value.get("directives").is_none());
+            template.is_some_and(|it| it.template.declared.value().get("directives").is_none());
         if let (Some(WrittenIndex::Number(index)), Some(most)) = (index, most)
             && is_own
             && !assigned.is_empty()
@@ -366,7 +366,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let Some(template) = node.template.map(|id| self.graph.node(id)) else { return none };
         // A node that is found elsewhere is the target of others, too, and so is one whose capability
         // stands for that of another node.
-        let is_own = template.template.declared.value.get("directives").is_none();
+        let is_own = template.template.declared.value().get("directives").is_none();
         let name = self.graph.element(template.id).name;
         let mappings = self.graph.template.root.get("topology_template");
         let mapped = mappings.and_then(|it| it.get("substitution_mappings")?.get("capabilities"));
@@ -438,7 +438,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let requirements = source.map(|source| &self.types.effective(source.kind).requirements);
         let part = requirements.and_then(|all| all.get(self.graph.element(relation.id).name));
         let defined = part.map(|part| self.defined_ends(&part.definition)).unwrap_or_default();
-        let named = relation.requirement.target.filter(|_| relation.target.is_none());
+        let named = relation.requirement.target().filter(|_| relation.target.is_none());
         let named = self.defined(Family::Node, named);
         let target = match (relation.target, named) {
             (Some(target), _) => node(target),
@@ -446,7 +446,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             (None, None) => defined.target,
         };
         // The assignment may name a type instead of a template.
-        let assigned = relation.requirement.declared.value.get("relationship");
+        let assigned = relation.requirement.declared.value().get("relationship");
         let assigned = self.defined(Family::Relationship, assigned);
         ReachedRelationship { kind: kind.or(assigned).or(defined.kind), source, target, ..defined }
     }

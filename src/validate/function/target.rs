@@ -112,7 +112,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             return Ok(ReferredEntity::Element(id));
         }
         // An unused relationship template is reported elsewhere.
-        if graph.template.relationships.iter().any(|template| template.name == name.text) {
+        if graph.template.relationships.iter().any(|template| template.declared.name() == name.text)
+        {
             return Ok(ReferredEntity::Open);
         }
         let known = graph.nodes.iter().map(|node| graph.element(node.id).name);
@@ -550,9 +551,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         let element = self.graph.element(id);
         let slot = element.slot as usize;
         match element.kind {
-            ElementKind::Node => Some(self.graph.nodes[slot].template.declared.value),
+            ElementKind::Node => Some(self.graph.nodes[slot].template.declared.value()),
             ElementKind::Relation => {
-                self.graph.relations[slot].relationship.map(|template| template.value)
+                self.graph.relations[slot].relationship.map(|template| template.declared.value())
             }
             _ => None,
         }

@@ -24,7 +24,7 @@ type Allocated<'a> = IndexMap<&'a str, (Option<Value>, Node<'a>)>;
 impl<'a> Checker<'_, 'a> {
     pub(super) fn allocations(&self) {
         let has_allocation = |relation: &&RelationElement<'a>| {
-            relation.requirement.declared.value.get("allocation").is_some()
+            relation.requirement.declared.value().get("allocation").is_some()
         };
         if !self.graph.relations.iter().any(|relation| has_allocation(&relation)) {
             return;
@@ -55,7 +55,7 @@ impl<'a> Checker<'_, 'a> {
     {
         let mut allocated = Allocated::default();
         for relation in users {
-            let body = relation.requirement.declared.value;
+            let body = relation.requirement.declared.value();
             // Optional relations give way where there is no room.
             let is_certain = (self.presence.is_some() || self.is_unconditional(relation.id))
                 && AssignedCount::read(body).is_certain();
@@ -108,7 +108,7 @@ impl<'a> Checker<'_, 'a> {
         else {
             return;
         };
-        let own = self.graph.holder(node, "capabilities").template.declared.value;
+        let own = self.graph.holder(node, "capabilities").template.declared.value();
         let own = own.get("capabilities");
         let own = own.and_then(|all| all.get(name)?.get("properties")?.get(property));
         // The node that is selected has its own values, whatever the default is.

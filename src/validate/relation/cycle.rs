@@ -51,14 +51,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         let moves = |(relation, target): &(&RelationElement<'_>, NodeId)| {
             !is_found(relation.source)
                 && !is_found(*target)
-                && !is_computed(relation.requirement.declared.value)
+                && !is_computed(relation.requirement.declared.value())
         };
         waits.filter(is_inner).filter(moves).collect()
     }
 
     /// Whether a node was found among existing instances, so that no node has to wait for it.
     fn is_found(&self, node: NodeId) -> bool {
-        let body = self.graph.node(node).template.declared.value;
+        let body = self.graph.node(node).template.declared.value();
         body.get("metadata").is_some_and(|metadata| metadata.get("instance").is_some())
     }
 

@@ -12,7 +12,7 @@ use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> Checker<'_, 'a> {
     pub(super) fn requirement_grammar(&self, relation: &RelationElement<'a>) {
-        let value = relation.requirement.declared.value;
+        let value = relation.requirement.declared.value();
         let when = [relation.id];
         let section = REQUIREMENT_ASSIGNMENT.section;
         self.grammar(&when, value, (shape::REQUIREMENT, section), &["capability", "node"]);

@@ -10,7 +10,7 @@ use cuvee_text::yaml::{Node, NodeKind};
 impl<'a> Checker<'_, 'a> {
     /// Checks the index of a target, and that a template has as many nodes as targets are wanted.
     pub(super) fn indexed_target(&self, relation: &RelationElement<'a>) {
-        let body = relation.requirement.declared.value;
+        let body = relation.requirement.declared.value();
         if !v2_0::is_of(body.document()) {
             return;
         }
@@ -56,7 +56,7 @@ impl<'a> Checker<'_, 'a> {
         capability: Node<'a>,
     ) {
         let name = capability.text().unwrap_or_default();
-        let all = self.graph.holder(target, "capabilities").template.declared.value;
+        let all = self.graph.holder(target, "capabilities").template.declared.value();
         let all = all.get("capabilities");
         let Some(said) = all.and_then(|all| all.get(name)?.get("directives")) else { return };
         let words = said.items().filter_map(Node::text);
@@ -127,7 +127,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// How many nodes a template stands for, which may be said by the one that it copies.
     pub(super) fn number_of(&self, node: &NodeElement<'a>) -> Option<u64> {
-        number_of(self.graph.holder(node, "instance_count").template.declared.value)
+        number_of(self.graph.holder(node, "instance_count").template.declared.value())
     }
 }
 

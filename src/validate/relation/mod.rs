@@ -53,7 +53,7 @@ impl AssignmentCase<'_, '_, '_> {
     /// The place of a keyname's value, or of the requirement's name if the keyname is missing.
     fn at(&self, keyname: &str) -> cuvee_text::source::Span {
         let declared = &self.relation.requirement.declared;
-        declared.value.get(keyname).unwrap_or(declared.key).span()
+        declared.value().get(keyname).unwrap_or(declared.key()).span()
     }
 }
 
@@ -95,7 +95,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             {
                 self.relationship_values(relation, *kind, &of_type, templates);
             }
-            if v2_0::is_of(relation.requirement.declared.value.document()) {
+            if v2_0::is_of(relation.requirement.declared.value().document()) {
                 for (kind, of_kind) in &case.relationships {
                     let when = case.with(of_kind);
                     let of = Typed { id: relation.id, kind: *kind, when: &when };
@@ -189,7 +189,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks that an assignment does not count for more relations than the definition allows and,
     /// if it is the only one of its name, not for fewer either.
     fn refined_occurrences(&self, case: &AssignmentCase<'_, '_, 'a>) {
-        let value = case.relation.requirement.declared.value;
+        let value = case.relation.requirement.declared.value();
         let Some(at) = own_count(value) else { return };
         let own = AssignedCount::read(value);
         if !own.is_known {
@@ -264,7 +264,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// The node type that is named in place of a node template. The graph reports names that are
     /// neither, except for those that look like types; these are reported here.
     fn named_node_type(&self, relation: &RelationElement<'_>) -> Option<TypeId> {
-        let name = relation.requirement.target.filter(|_| relation.target.is_none())?;
+        let name = relation.requirement.target().filter(|_| relation.target.is_none())?;
         let text = name.text()?;
         match self.defined(Family::Node, Some(name)) {
             None if relation.requirement.filtered || text.starts_with("tosca.nodes.") => {
@@ -285,7 +285,8 @@ impl<'c, 'a> Checker<'c, 'a> {
             let source = templates.copied(relation).filter(|_| relation.types.is_empty());
             return self.types_of(source.unwrap_or(relation).id, Family::Relationship);
         }
-        let name = relation.requirement.relationship.filter(|name| name.kind() == NodeKind::Scalar);
+        let name =
+            relation.requirement.relationship().filter(|name| name.kind() == NodeKind::Scalar);
         let found = name.and_then(|name| match self.defined(Family::Relationship, Some(name)) {
             None if name.text()?.starts_with("tosca.relationships.") => {
                 self.type_at(relation.id, Family::Relationship, name)
@@ -302,7 +303,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Reports a name that is neither a relationship type nor a relationship template: it may be a
     /// type in another namespace (TOSCA 2.0, section 8.7.1).
     fn unknown_relationship(&self, relation: &RelationElement<'_>, name: Node<'_>) {
-        let (text, own) = (name.text().unwrap_or_default(), relation.requirement.declared.name);
+        let (text, own) = (name.text().unwrap_or_default(), relation.requirement.declared.name());
         let message =
             format!("relation `{own}` uses a relationship template `{text}` that does not exist");
         let error = Diagnostic::error(Code::UnknownRelationshipTemplate, message).at(name.span());

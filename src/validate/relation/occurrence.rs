@@ -65,7 +65,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn assignments(&self, node: &NodeElement<'a>) -> FxHashMap<&'a str, Vec<AssignedRelation>> {
         let mut by_name: FxHashMap<_, Vec<_>> = FxHashMap::default();
         for relation in node.relations.iter().map(|&id| self.graph.relation(id)) {
-            let value = relation.requirement.declared.value;
+            let value = relation.requirement.declared.value();
             let count = AssignedCount::read(value);
             if count.max != Some(0) {
                 let says_count = own_count(value).is_some();
@@ -82,7 +82,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn none_wanted(&self, node: &NodeElement<'a>, name: &str) -> Option<ElementId> {
         let mut relations = node.relations.iter().map(|&id| self.graph.relation(id));
         let none = relations.find(|relation| {
-            let body = relation.requirement.declared.value;
+            let body = relation.requirement.declared.value();
             self.graph.element(relation.id).name == name
                 && v2_0::is_of(body.document())
                 && AssignedCount::read(body).max == Some(0)
@@ -128,7 +128,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         when: &[ElementId],
     ) {
         let (min, _, at) = bounds(definition);
-        let body = node.template.declared.value;
+        let body = node.template.declared.value();
         let elsewhere =
             ["directives", "copy"].into_iter().any(|keyname| body.get(keyname).is_some());
         if elsewhere || min == 0 {
@@ -163,7 +163,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             relations.iter().fold(0, |sum: u64, relation| sum.saturating_add(relation.count.min))
         };
         let (Some(first), false) =
-            (counting.first(), node.template.declared.value.get("copy").is_some())
+            (counting.first(), node.template.declared.value().get("copy").is_some())
         else {
             return;
         };
@@ -263,7 +263,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// The upper bound that a node template assigns to one of its capabilities (section 3.8.1.1).
     fn assigned_uses(&self, node: &NodeElement<'a>, name: &str) -> Option<u64> {
-        let capabilities = node.template.declared.value.get("capabilities")?;
+        let capabilities = node.template.declared.value().get("capabilities")?;
         Occurrences::read(v2_0::renamed(capabilities.get(name)?, "occurrences")?)?.max
     }
 
@@ -276,7 +276,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 format!("the capability `{name}` of {display} can be used {} at most", times(max));
             let error = Diagnostic::error(Code::TooManyRelations, message).section("3.7.2.1");
             let relation = &self.graph.relations[self.graph.element(id).slot as usize].requirement;
-            let error = error.at(relation.target.unwrap_or(relation.declared.key).span());
+            let error = error.at(relation.target().unwrap_or(relation.declared.key()).span());
             error.help("name another target, or raise the upper bound of `occurrences`")
         });
     }

@@ -19,7 +19,7 @@ use cuvee_text::yaml::Node;
 
 impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn targets(&self, case: &AssignmentCase<'_, 'c, 'a>) {
-        let filter = case.relation.requirement.declared.value.get("node_filter");
+        let filter = case.relation.requirement.declared.value().get("node_filter");
         match case.relation.target.map(|target| self.graph.node(target)) {
             Some(node) => {
                 if let Some(filter) = filter {
@@ -106,7 +106,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             (own, wanted) => own.or(wanted)?,
         };
         let says_more = case.node_type.is_some()
-            || case.relation.requirement.declared.value.get("capability").is_some();
+            || case.relation.requirement.declared.value().get("capability").is_some();
         if says_more {
             self.capability_of(case, target, &case.when);
         }
@@ -182,7 +182,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         &'s self,
         case: &AssignmentCase<'s, 'c, 'a>,
     ) -> RequirementFit<'s, 'c, 'c> {
-        let named = case.relation.requirement.declared.value.get("capability");
+        let named = case.relation.requirement.declared.value().get("capability");
         let named = named.filter(|named| named.as_str().is_some());
         RequirementFit {
             types: self.types,
@@ -203,7 +203,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let error = |message| {
             Diagnostic::error(Code::IncompatibleRequirement, message).at(target_span(case))
         };
-        let named = case.relation.requirement.declared.value.get("capability");
+        let named = case.relation.requirement.declared.value().get("capability");
         let named = named.filter(|named| named.as_str().is_some());
         let misfit = match self.requirement_fit(case).capabilities(target) {
             Ok(found) => return Ok(found),
@@ -274,7 +274,7 @@ fn filters<'n>(
     case: &AssignmentCase<'n, 'n, '_>,
     target: &NodeElement<'_>,
 ) -> impl Iterator<Item = Node<'n>> {
-    let body = case.relation.requirement.declared.value;
+    let body = case.relation.requirement.declared.value();
     let AssignedCount { min, is_known, .. } = AssignedCount::read(body);
     let may_choose = stands_for_several(target) || min == 0 || !is_known;
     let own = body.get("node_filter");
@@ -287,7 +287,7 @@ fn filters<'n>(
 /// The place where the target is named, or the name of the requirement if no target is.
 fn target_span(case: &AssignmentCase<'_, '_, '_>) -> Span {
     let requirement = case.relation.requirement;
-    requirement.target.unwrap_or(requirement.declared.key).span()
+    requirement.target().unwrap_or(requirement.declared.key()).span()
 }
 
 fn wrong_node(definition: &RequirementDefinition<'_>, message: String, at: Span) -> Diagnostic {

@@ -24,23 +24,23 @@ pub(super) struct Templates<'g, 'a> {
 impl<'g, 'a> Templates<'g, 'a> {
     pub(super) fn of(graph: &'g Graph<'a>) -> Self {
         let named =
-            graph.relations.iter().filter(|relation| relation.requirement.relationship.is_some());
+            graph.relations.iter().filter(|relation| relation.requirement.relationship().is_some());
         Self {
             by_name: graph
                 .template
                 .relationships
                 .iter()
-                .map(|template| (template.name, template))
+                .map(|template| (template.declared.name(), template))
                 .collect(),
             users: named
-                .filter_map(|relation| Some((relation.relationship?.name, relation)))
+                .filter_map(|relation| Some((relation.relationship?.declared.name(), relation)))
                 .collect(),
         }
     }
 
     /// The properties that a relation copies from a relationship template that no relation uses.
     fn copied_unused(&self, relation: &RelationElement<'a>) -> &'g [Property<'a>] {
-        let source = || relation.relationship?.value.get("copy")?.as_str();
+        let source = || relation.relationship?.declared.value().get("copy")?.as_str();
         let unused = source()
             .filter(|name| !self.users.contains_key(name))
             .and_then(|name| self.by_name.get(name));
@@ -49,7 +49,7 @@ impl<'g, 'a> Templates<'g, 'a> {
 
     /// The relation whose relationship template is copied by that of this relation.
     pub(super) fn copied(&self, relation: &RelationElement<'a>) -> Option<&'g RelationElement<'a>> {
-        self.users.get(relation.relationship?.value.get("copy")?.as_str()?).copied()
+        self.users.get(relation.relationship?.declared.value().get("copy")?.as_str()?).copied()
     }
 }
 
@@ -60,12 +60,12 @@ impl<'c, 'a> Checker<'c, 'a> {
         for template in &self.graph.template.relationships {
             let when: Vec<_> = templates
                 .users
-                .get(template.name)
+                .get(template.declared.name())
                 .map(|relation| relation.id)
                 .into_iter()
                 .collect();
             let known = (shape::RELATIONSHIP, RELATIONSHIP.section);
-            self.grammar(&when, template.value, known, &["copy"]);
+            self.grammar(&when, template.declared.value(), known, &["copy"]);
             self.relationship_copy(&when, template, templates);
             if when.is_empty() {
                 self.unused_template(template);
@@ -76,10 +76,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// Checks a template that no relation uses and that may be copied: its values have to fit, but
     /// required values may be missing.
     fn unused_template(&self, template: &'a RelationshipTemplate<'a>) {
-        for assignment in &self.graph.relationship_holder(template, "type").types {
+        for assignment in self.graph.relationship_holder(template, "type").types.iter() {
             let found = self.types.named(
                 Family::Relationship,
-                assignment.declared.name,
+                assignment.declared.name(),
                 assignment.declared.span(),
             );
             let kind = match found {
@@ -88,7 +88,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             };
             self.held_by(template, "properties", |holder| self.unused_properties(holder, kind));
             self.held_by(template, "attributes", |holder| {
-                self.attributes(kind, &[], holder.value);
+                self.attributes(kind, &[], holder.declared.value());
             });
         }
     }
@@ -96,7 +96,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn unused_properties(&self, template: &RelationshipTemplate<'a>, kind: TypeId) {
         let definitions = &self.schemas.of(kind).properties;
         for property in &template.properties {
-            let name = property.declared.name;
+            let name = property.declared.name();
             match (
                 definitions.iter().copied().find(|definition| definition.named.name == name),
                 property.value,
@@ -123,7 +123,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         check: impl FnOnce(&'a RelationshipTemplate<'a>),
     ) {
         let holder = self.graph.relationship_holder(template, keyname);
-        match template.value.get("copy").filter(|_| !std::ptr::eq(holder, template)) {
+        match template.declared.value().get("copy").filter(|_| !std::ptr::eq(holder, template)) {
             Some(_) if template.types.is_empty() => {}
             Some(copy) => self.copied_at(copy, || check(holder)),
             None => check(template),
@@ -139,7 +139,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         templates: &Templates<'_, 'a>,
     ) {
         let Some((copy, name)) =
-            template.value.get("copy").and_then(|copy| Some((copy, copy.as_str()?)))
+            template.declared.value().get("copy").and_then(|copy| Some((copy, copy.as_str()?)))
         else {
             return;
         };
@@ -148,14 +148,18 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let message = format!("there is no relationship template `{name}` to copy");
                 let help = did_you_mean(
                     name,
-                    self.graph.template.relationships.iter().map(|template| template.name),
+                    self.graph
+                        .template
+                        .relationships
+                        .iter()
+                        .map(|template| template.declared.name()),
                 );
                 let error = Diagnostic::error(Code::UnknownRelationshipTemplate, message)
                     .section("3.8.4.1");
                 error.help_opt(help)
             }
             Some(source) => {
-                let Some(again) = source.value.get("copy") else { return };
+                let Some(again) = source.declared.value().get("copy") else { return };
                 let message = format!("`{name}` is a copy itself, and cannot be copied");
                 let error = Diagnostic::error(Code::InvalidTemplate, message).section("3.8.4.3");
                 error.label(again.span(), "here it copies")
@@ -189,7 +193,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let given: Vec<_> = templates
             .copied_unused(relation)
             .iter()
-            .map(|property| property.declared.name)
+            .map(|property| property.declared.name())
             .chain(with_value.map(|definition| definition.named.name))
             .collect();
         self.held_by(template, "properties", |_| {
@@ -199,9 +203,13 @@ impl<'c, 'a> Checker<'c, 'a> {
             self.refined_property(&properties, kind, definition, &when);
         }
         self.missing_properties(typed, &properties, &given);
-        self.held_by(template, "attributes", |holder| self.attributes(kind, &when, holder.value));
-        self.held_by(template, "interfaces", |holder| self.interfaces(typed, holder.value, &[]));
-        let interfaces = self.graph.relationship_holder(template, "interfaces").value;
+        self.held_by(template, "attributes", |holder| {
+            self.attributes(kind, &when, holder.declared.value())
+        });
+        self.held_by(template, "interfaces", |holder| {
+            self.interfaces(typed, holder.declared.value(), &[])
+        });
+        let interfaces = self.graph.relationship_holder(template, "interfaces").declared.value();
         self.operations_of_type(typed, interfaces, &[]);
         self.fixed_inputs(relation, interfaces, &when);
     }
@@ -234,7 +242,7 @@ impl<'c, 'a> Checker<'c, 'a> {
 
     /// Checks that a relationship of TOSCA 2.0 to which nothing gives values needs none.
     pub(super) fn without_values(&self, relation: &RelationElement<'a>, of: Typed<'_>) {
-        let body = relation.requirement.declared.value;
+        let body = relation.requirement.declared.value();
         let is_there = AssignedCount::read(body).max != Some(0);
         if relation.relationship.is_none() && is_there {
             let refined = self.refined_properties(relation).into_iter();

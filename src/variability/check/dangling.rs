@@ -17,7 +17,7 @@ pub(crate) fn may_dangle<'g>(
     let unchecked = !options.check(Check::RelationTarget);
     let relations = graph.relations.iter().filter(move |_| unchecked);
     let targets = relations.filter_map(|relation| {
-        let (target, named) = relation.target.zip(relation.requirement.target)?;
+        let (target, named) = relation.target.zip(relation.requirement.target())?;
         Some(Reference {
             from: Some(relation.id),
             targets: vec![graph.node(target).id],

@@ -68,9 +68,9 @@ impl PresenceChecker<'_, '_> {
     pub(super) fn constant_outputs(&mut self, presence: &Presence) {
         let graph = self.graph;
         for output in &graph.outputs {
-            let conditional = &output.parameter.declared.conditional;
+            let declared = &output.parameter.declared;
             let unconditional =
-                conditional.conditions.is_none() && conditional.default_alternative().is_none();
+                declared.conditions().is_none() && declared.default_alternative().is_none();
             if unconditional && output.producers.is_empty() && !presence.is(output.id) {
                 let message = format!(
                     "{} is absent, since it takes its value from no element",

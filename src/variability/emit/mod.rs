@@ -403,7 +403,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         let first = operand.items().next();
         let Some(Scalar::Int(index)) = first.unwrap_or(operand).scalar() else { return None };
         let input = self.graph.inputs.get(usize::try_from(index).ok()?)?;
-        let name = string(input.parameter.declared.name);
+        let name = string(input.parameter.declared.name());
         if first.is_none() {
             return Some(name);
         }
@@ -456,7 +456,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let when = self.when(import.id);
             if when != Formula::FALSE {
                 let written = self.import(import.import);
-                items.push((Some(import.import.declared.key), self.under(when, written)));
+                items.push((Some(import.import.declared.key()), self.under(when, written)));
             }
         }
         self.some_items(items, node)
@@ -464,7 +464,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
 
     /// Writes an import; one that has only `file` left is written in the short form.
     fn import(&self, import: &Import<'a>) -> Out<'a> {
-        let (item, body) = (import.declared.key, import.declared.value);
+        let (item, body) = (import.declared.key(), import.declared.value());
         if self.verbatim || body.kind() != NodeKind::Mapping {
             return Out::Source(item);
         }
@@ -498,10 +498,11 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let when = self.when_written(id);
             if when != Formula::FALSE {
                 // A call is a value in the single-line grammar.
-                let is_call = v2_0::calls(declared.value) && v2_0::called(declared.value).is_some();
+                let is_call =
+                    v2_0::calls(declared.value()) && v2_0::called(declared.value()).is_some();
                 let body = match is_call {
-                    true => self.source(declared.value),
-                    false => self.body(declared.value, |this, _, value| Some(this.source(value))),
+                    true => self.source(declared.value()),
+                    false => self.body(declared.value(), |this, _, value| Some(this.source(value))),
                 };
                 named.put(declared, when, body);
             }
@@ -550,7 +551,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             }
             let named = self.technologies.is_some();
             let assigned = if named { Vec::new() } else { self.assigned_types(node.id) };
-            let declared = node.template.declared.value;
+            let declared = node.template.declared.value();
             let body = |this: &mut Self, keyword: &str, value| {
                 this.sharing = this.takers(node, keyword);
                 let written = match keyword {
@@ -566,7 +567,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let mut body =
                 self.within(OutputSite::Element(node.id), |this| this.body(declared, body));
             self.name_technology(node.id, &mut body);
-            entries.push((key(node.template.declared.key), self.under(when, body)));
+            entries.push((key(node.template.declared.key()), self.under(when, body)));
         }
         // A service template of TOSCA 2.0 has to have them (section 6.9.1), also where there are none.
         if v2_0::is_of(like.document()) {
@@ -711,7 +712,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
                 let wrapped = property
                     .property
                     .declared
-                    .value
+                    .value()
                     .entries()
                     .find(|(_, inner)| inner.ptr_eq(value));
                 let value = self.source(value);
@@ -753,7 +754,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let when = self.when(relation.id);
             if when != Formula::FALSE {
                 let declared = &relation.requirement.declared;
-                let body = map(vec![(key(declared.key), self.requirement(relation))], item);
+                let body = map(vec![(key(declared.key()), self.requirement(relation))], item);
                 items.push((Some(item), self.under(when, body)));
             }
         }
@@ -762,7 +763,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
 
     /// Writes a requirement; one that has only `node` left is written in the short form.
     fn requirement(&mut self, relation: &RelationElement<'a>) -> Out<'a> {
-        let value = relation.requirement.declared.value;
+        let value = relation.requirement.declared.value();
         let left = || value.entries().filter(|(name, _)| !name.text().is_some_and(is_keyword));
         let is_2_0 = v2_0::is_of(value.document());
         // There, `SELF` is the relationship (section 10.3).
@@ -800,14 +801,15 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         let users = self.users_of_relationships();
         let mut entries = Vec::new();
         let own = graph.template.relationships.iter();
-        for template in own.filter(|own| !graph.template.is_imported(own.key.span())) {
-            let users = graph.relationship_named(template.name).map_or(&[][..], |position| {
-                let start = users.partition_point(|user| user.position < position);
-                let count = users[start..].partition_point(|user| user.position == position);
-                &users[start..start + count]
-            });
-            if let Some(value) = self.used_relationship(template.value, users) {
-                entries.push((key(template.key), value));
+        for template in own.filter(|own| !graph.template.is_imported(own.declared.key().span())) {
+            let users =
+                graph.relationship_named(template.declared.name()).map_or(&[][..], |position| {
+                    let start = users.partition_point(|user| user.position < position);
+                    let count = users[start..].partition_point(|user| user.position == position);
+                    &users[start..start + count]
+                });
+            if let Some(value) = self.used_relationship(template.declared.value(), users) {
+                entries.push((key(template.declared.key()), value));
             }
         }
         self.some(entries, like)
@@ -819,13 +821,13 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         let mut users = Vec::with_capacity(graph.template.relationships.len());
         for relation in &graph.relations {
             let named =
-                relation.relationship.filter(|_| relation.requirement.relationship.is_some());
+                relation.relationship.filter(|_| relation.requirement.relationship().is_some());
             let Some(template) = named else { continue };
             // A relation is part of its source, so it is written only with it.
             let ends = [relation.id, graph.node(relation.source).id].map(|id| self.when(id));
             let when = self.both(ends[0], ends[1]);
             if when != Formula::FALSE
-                && let Some(position) = graph.relationship_named(template.name)
+                && let Some(position) = graph.relationship_named(template.declared.name())
             {
                 users.push(RelationshipUser { position, when, relation });
             }
@@ -872,7 +874,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
                 continue;
             }
             let artifact = &graph.artifacts[graph.element(id).slot as usize];
-            let value = artifact.artifact.declared.value;
+            let value = artifact.artifact.declared.value();
             // TOSCA 2.0 has no type for those without one.
             let is_kept = self.verbatim || v2_0::is_of(value.document());
             if is_kept && value.kind() != NodeKind::Mapping {
@@ -943,14 +945,14 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             }
             let body = self.described(
                 group.id,
-                group.group.declared.value,
+                group.group.declared.value(),
                 &group.properties,
                 |this, keyword, value| match keyword {
                     "members" => this.members(&group.members, value),
                     _ => Some(this.source(value)),
                 },
             );
-            entries.push((key(group.group.declared.key), self.under(when, body)));
+            entries.push((key(group.group.declared.key()), self.under(when, body)));
         }
         self.some(entries, like)
     }
@@ -1024,7 +1026,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             }
             let body = self.described(
                 policy.id,
-                policy.policy.declared.value,
+                policy.policy.declared.value(),
                 &policy.properties,
                 |this, keyword, value| match keyword {
                     "targets" => this.targets(&policy.targets, value),
@@ -1032,7 +1034,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
                 },
             );
             let item = like.items().nth(graph.element(policy.id).index as usize);
-            let body = map(vec![(key(policy.policy.declared.key), body)], item.unwrap_or(like));
+            let body = map(vec![(key(policy.policy.declared.key()), body)], item.unwrap_or(like));
             items.push((item, self.under(when, body)));
         }
         self.some_items(items, like)

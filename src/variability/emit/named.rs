@@ -31,7 +31,7 @@ struct NamedEntry<'a> {
 
 impl<'a> EntriesByName<'a> {
     pub(super) fn put(&mut self, declared: &Declared<'a>, when: Formula, value: Out<'a>) {
-        let (name, key) = (declared.name, declared.key);
+        let (name, key) = (declared.name(), declared.key());
         self.repeats |= !self.names.insert(name);
         self.entries.push(NamedEntry { name, key, when, value });
     }

@@ -92,7 +92,7 @@ pub(crate) fn emit_open<'a>(
     if graph.template.is_only_plain() {
         return None;
     }
-    let mut conditions = graph.imports.iter().map(|it| it.import.declared.conditional.conditions);
+    let mut conditions = graph.imports.iter().map(|it| it.import.declared.conditions());
     let imports_vary = conditions.any(|conditions| conditions.is_some());
     let mut emitter = Emitter {
         technologies: None,

@@ -28,7 +28,7 @@ impl<'e, 'a> EnrichContext<'_, 'e, 'a> {
             for group in memberships.get(&id).into_iter().flatten() {
                 // The conditions of a group are added to the member, so that SELF in them means the
                 // member.
-                if let Some(written) = group.group.declared.conditional.conditions {
+                if let Some(written) = group.group.declared.conditions() {
                     self.add(
                         graph.syntax.read(written),
                         id,

@@ -41,8 +41,7 @@ fn shared<'t, 'a: 't>(
 ) -> impl Iterator<Item = ExpressionId> + 't {
     let of_types = type_specific.iter().map(|condition| condition.conditions);
     let variability_groups = graph.groups.iter().filter(|group| group.variability);
-    let of_groups =
-        variability_groups.filter_map(|group| group.group.declared.conditional.conditions);
+    let of_groups = variability_groups.filter_map(|group| group.group.declared.conditions());
     let of_rules = graph.technologies.iter().filter_map(|technology| technology.conditions);
     of_types.chain(of_groups).map(|node| graph.syntax.read(node)).chain(of_rules)
 }

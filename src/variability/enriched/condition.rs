@@ -255,7 +255,7 @@ impl<'w, 'e, 'a> ConditionWriter<'w, 'e, 'a> {
                 }
                 Origin::Group(_, group, _) => {
                     let group = &graph.groups[graph.element(group).slot as usize];
-                    let conditions = group.group.declared.conditional.conditions;
+                    let conditions = group.group.declared.conditions();
                     let conditions = conditions.map(|node| graph.syntax.read(node));
                     self.listed(conditions, Some(id), None, &mut written)?;
                 }

@@ -51,7 +51,7 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
         let mut is_changed = false;
         let imports = self.graph.imports.iter();
         let items = imports.map(|import| {
-            let (item, body) = (import.import.declared.key, import.import.declared.value);
+            let (item, body) = (import.import.declared.key(), import.import.declared.value());
             let changed = match body.kind() {
                 NodeKind::Mapping => self.body(import.id, Some(body), |_, _| None),
                 _ => self.wrapped(import.id, "file", Some(body)),
@@ -360,9 +360,10 @@ impl<'e, 'a> DocumentWriter<'e, 'a> {
     }
 
     fn relationships(&self, value: Node<'a>) -> Option<Out<'a>> {
-        let named = self.graph.relations.iter().filter(|it| it.requirement.relationship.is_some());
+        let named =
+            self.graph.relations.iter().filter(|it| it.requirement.relationship().is_some());
         let users: FxHashMap<&str, _> =
-            named.filter_map(|it| Some((it.relationship?.name, it))).collect();
+            named.filter_map(|it| Some((it.relationship?.declared.name(), it))).collect();
         rebuilt(value, |name, template| self.relationship(users.get(name)?, template))
     }
 

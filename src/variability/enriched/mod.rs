@@ -312,7 +312,7 @@ impl<'p, 'e, 'a> EditPlanner<'p, 'e, 'a> {
             ElementKind::Output => &graph.outputs[element.slot as usize].parameter.declared,
             _ => return Ok(()),
         };
-        if edit.added.is_empty() || declared.value.kind() == NodeKind::Mapping {
+        if edit.added.is_empty() || declared.value().kind() == NodeKind::Mapping {
             return Ok(());
         }
         let message = format!("{} has no place for conditions", graph.display(id));
@@ -325,7 +325,7 @@ impl<'p, 'e, 'a> EditPlanner<'p, 'e, 'a> {
     fn check_others(&self) -> Result<(), Diagnostics> {
         let graph = self.graph;
         let groups = graph.groups.iter().filter(|group| group.variability);
-        let groups = groups.filter_map(|group| group.group.declared.conditional.conditions);
+        let groups = groups.filter_map(|group| group.group.declared.conditions());
         let implications = graph.ids().flat_map(|id| {
             let settings = graph.element(id).settings;
             settings.into_iter().flat_map(|it| &it.implies).flat_map(|implication| {
@@ -353,7 +353,7 @@ fn unwritable(node: Node<'_>) -> Diagnostic {
 /// does.
 fn is_default_by_author(graph: &Graph<'_>, id: ElementId) -> bool {
     document::declared(graph, id)
-        .is_none_or(|declared| declared.value.get("default_alternative").is_some())
+        .is_none_or(|declared| declared.value().get("default_alternative").is_some())
 }
 
 impl ElementEdit {

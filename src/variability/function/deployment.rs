@@ -58,7 +58,10 @@ pub(crate) fn assign<'t>(
     let mut assigned = FxHashMap::default();
     let mut by_name: FxHashMap<&str, Vec<(ElementId, &Parameter<'_>)>> = FxHashMap::default();
     for input in &graph.inputs {
-        by_name.entry(input.parameter.declared.name).or_default().push((input.id, input.parameter));
+        by_name
+            .entry(input.parameter.declared.name())
+            .or_default()
+            .push((input.id, input.parameter));
     }
     let schemas = Schemas::new(types);
     let (known, given): (Vec<_>, Vec<_>) =

@@ -40,7 +40,7 @@ pub(crate) fn misfits<'e>(
     for node in graph.nodes.iter().filter(|node| presence.is(node.id)) {
         let Some(kind) = scope.type_of(node.id).map(|kind| types.effective(kind)) else { continue };
         let (element, site) = (graph.element(node.id), Some(node.id));
-        let assigned = graph.holder(node, "capabilities").template.declared.value;
+        let assigned = graph.holder(node, "capabilities").template.declared.value();
         each_of_capabilities(assigned, kind, &mut |value, part| {
             found.extend(computed.misfits(value, site, part));
         });

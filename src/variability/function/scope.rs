@@ -56,10 +56,12 @@ impl<'e, 'a> VariantScope<'e, 'a> {
         let is_2_0 = v2_0::is_of(graph.template.root.document());
         let named = graph.relations.iter().filter(|relation| {
             let counts = !is_2_0 || presence.is(relation.id);
-            counts && relation.requirement.relationship.is_some()
+            counts && relation.requirement.relationship().is_some()
         });
         let mut relationships = FxHashMap::default();
-        for (relation, template) in named.filter_map(|it| Some((it.id, it.relationship?.name))) {
+        for (relation, template) in
+            named.filter_map(|it| Some((it.id, it.relationship?.declared.name())))
+        {
             let known = relationships.entry(template).or_insert(Some(relation));
             *known = Some(relation).filter(|_| !is_2_0 || *known == Some(relation));
         }
@@ -69,7 +71,7 @@ impl<'e, 'a> VariantScope<'e, 'a> {
             types,
             schemas: OnceCell::new(),
             given,
-            inputs: present.map(|input| (input.parameter.declared.name, input.id)).collect(),
+            inputs: present.map(|input| (input.parameter.declared.name(), input.id)).collect(),
             relationships,
             exposed: OnceCell::new(),
         }
@@ -96,16 +98,16 @@ impl<'e, 'a> VariantScope<'e, 'a> {
     fn required_type(&self, relation: ElementId) -> Option<TypeId> {
         let relation = self.relation_of(relation)?;
         let declared = &relation.requirement.declared;
-        if !v2_0::is_of(declared.key.document()) {
+        if !v2_0::is_of(declared.key().document()) {
             return None;
         }
         let find = |name: Node<'_>| {
             self.types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
         };
-        let named = declared.value.get("relationship").and_then(find);
+        let named = declared.value().get("relationship").and_then(find);
         named.or_else(|| {
             let source = self.type_of(self.graph.node(relation.source).id)?;
-            let requirement = self.types.effective(source).requirements.get(declared.name)?;
+            let requirement = self.types.effective(source).requirements.get(declared.name())?;
             find(requirement.definition.relationship?)
         })
     }
@@ -118,7 +120,7 @@ impl<'e, 'a> VariantScope<'e, 'a> {
 
     /// The requirement assignment of a relation.
     fn assignment(&self, relation: ElementId) -> Option<Node<'e>> {
-        Some(self.relation_of(relation)?.requirement.declared.value)
+        Some(self.relation_of(relation)?.requirement.declared.value())
     }
 }
 
@@ -189,12 +191,12 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
 
     fn is_selected(&self, node: ElementId) -> bool {
         let node = self.node(self.holder(node, "directives"));
-        node.is_some_and(|node| Directive::Select.is_said_by(node.template.declared.value))
+        node.is_some_and(|node| Directive::Select.is_said_by(node.template.declared.value()))
     }
 
     fn count(&self, element: ElementId) -> Option<ScopeValue<'e>> {
         let count = match self.node(self.holder(element, "instance_count")) {
-            Some(node) => node.template.declared.value.get("instance_count"),
+            Some(node) => node.template.declared.value().get("instance_count"),
             None => self.assignment(element)?.get("count"),
         };
         count.map(ScopeValue::Written)
@@ -225,7 +227,7 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
     fn requirement(&self, relation: ElementId) -> (&'e str, Option<&'e str>) {
         let Some(relation) = self.relation_of(relation) else { return ("", None) };
         let declared = &relation.requirement.declared;
-        (declared.name, declared.value.get("capability").and_then(Node::text))
+        (declared.name(), declared.value().get("capability").and_then(Node::text))
     }
 
     fn nodes(&self) -> impl Iterator<Item = (ElementId, &'e str)> {
@@ -249,7 +251,7 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         let default = || definition.value.or(definition.default).map(ScopeValue::Written);
         let given = self.given.inputs.get(&id).cloned().map(ScopeValue::Known);
         Some(ScopeInput {
-            name: declared.name,
+            name: declared.name(),
             span: element.span,
             is_required: definition.is_required(),
             schema: definition.expected().cloned(),
@@ -279,7 +281,7 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         name: &str,
     ) -> Option<ScopeValue<'e>> {
         let holder = self.holder(node, "capabilities");
-        let capabilities = self.node(holder)?.template.declared.value.get("capabilities")?;
+        let capabilities = self.node(holder)?.template.declared.value().get("capabilities")?;
         let value = capabilities.get(capability)?.get("properties")?.get(name)?;
         Some(ScopeValue::Written(value))
     }

@@ -67,16 +67,16 @@ impl<'a> GraphBuilder<'a, '_> {
         container: Option<ElementId>,
         slot: usize,
     ) -> ElementId {
-        let conditions = declared.conditional.conditions.map(|node| self.graph.syntax.add(node));
+        let conditions = declared.conditions().map(|node| self.graph.syntax.add(node));
         self.graph.push(Element {
             kind,
-            name: declared.name,
+            name: declared.name(),
             index: index as u32,
             container,
             slot: slot as u32,
             span: declared.span(),
             conditions,
-            settings: declared.conditional.settings(),
+            settings: declared.settings(),
             by_rule: false,
             follows: false,
         })
@@ -88,18 +88,20 @@ impl<'a> GraphBuilder<'a, '_> {
         let is_map = |keyword: &str| {
             topology.and_then(|it| it.get(keyword)).is_some_and(|it| it.kind() == NodeKind::Mapping)
         };
-        let nodes = template.nodes.iter().map(|node| node.declared.name);
+        let nodes = template.nodes.iter().map(|node| node.declared.name());
         self.graph.node_names = NameIndex::of(nodes, is_map("node_templates"));
-        let relationships = template.relationships.iter().map(|relationship| relationship.name);
+        let relationships =
+            template.relationships.iter().map(|relationship| relationship.declared.name());
         self.graph.relationship_names =
             NameIndex::of(relationships, is_map("relationship_templates"));
-        let groups = template.groups.iter().map(|group| group.declared.name);
+        let groups = template.groups.iter().map(|group| group.declared.name());
         self.graph.group_names = NameIndex::of(groups, is_map("groups"));
     }
 
     fn allocate(&mut self, template: &'a ServiceTemplate<'a>) {
         for (index, import) in template.imports.iter().enumerate() {
             let id = self.add(ElementKind::Import, &import.declared, index, None, index);
+            self.graph.elements[id.0 as usize].name = import.definition.file;
             self.graph.imports.push(ImportElement { id, import });
         }
         for (index, parameter) in template.inputs.iter().enumerate() {
@@ -127,7 +129,7 @@ impl<'a> GraphBuilder<'a, '_> {
                 VARIABILITY_GROUPS.iter().any(|group| self.types.is_a(Family::Group, name, group))
             };
             let variability =
-                group.types.iter().any(|assignment| is_variability(assignment.declared.name));
+                group.types.iter().any(|assignment| is_variability(assignment.declared.name()));
             self.graph.groups.push(GroupElement {
                 id,
                 group,
@@ -245,7 +247,7 @@ impl<'a> GraphBuilder<'a, '_> {
     }
 
     fn is_abstract(&self, types: &[TypeAssignment<'_>]) -> bool {
-        matches!(types, [only] if self.types.is_abstract(only.declared.name))
+        matches!(types, [only] if self.types.is_abstract(only.declared.name()))
     }
 
     fn allocate_types(
@@ -287,16 +289,17 @@ impl<'a> GraphBuilder<'a, '_> {
         let id =
             self.add(ElementKind::Relation, &requirement.declared, index, Some(container), slot);
         let named =
-            requirement.relationship.and_then(|name| self.use_relationship(name, requirement));
+            requirement.relationship().and_then(|name| self.use_relationship(name, requirement));
         let relationship = named.or(requirement.inline.as_deref());
         // If there is no relationship template of that name, it is the name of a type.
-        let name = requirement.relationship.filter(|_| relationship.is_none()).and_then(Node::text);
+        let name =
+            requirement.relationship().filter(|_| relationship.is_none()).and_then(Node::text);
         let typed = relationship
             .and_then(|template| self.graph.relationship_holder(template, "type").types.first())
-            .map(|assignment| assignment.declared.name);
+            .map(|assignment| assignment.declared.name());
         let template = self.graph.template;
         let hosting = self.is_hosting(
-            requirement.declared.name,
+            requirement.declared.name(),
             typed.or(name),
             &template.nodes[source.0 as usize].types,
         );
@@ -331,7 +334,7 @@ impl<'a> GraphBuilder<'a, '_> {
         requirement: &Requirement<'_>,
     ) -> Option<&'a RelationshipTemplate<'a>> {
         let text = name.text().unwrap_or_default();
-        let relation = requirement.declared.name;
+        let relation = requirement.declared.name();
         let error =
             |code, message| Diagnostic::error(code, message).at(name.span()).section("3.8.2");
         if let Some(position) = self.graph.relationship_named(text) {
@@ -379,7 +382,7 @@ impl<'a> GraphBuilder<'a, '_> {
         let by_name = is_hosting_by_name(requirement);
         let types = self.types;
         let of_type = |assignment: &TypeAssignment<'a>| {
-            let name = assignment.declared.name;
+            let name = assignment.declared.name();
             let known =
                 self.hosting.entry(name).or_insert_with(|| types.hosting_requirements(name));
             known.get(requirement).copied().flatten().unwrap_or(by_name)
@@ -394,7 +397,7 @@ impl<'a> GraphBuilder<'a, '_> {
     fn link_relations(&mut self) {
         for slot in 0..self.graph.relations.len() {
             let requirement = self.graph.relations[slot].requirement;
-            let Some(name) = requirement.target else { continue };
+            let Some(name) = requirement.target() else { continue };
             let text = name.text().unwrap_or_default();
             if let Some(target) = self.graph.node_id(text) {
                 self.graph.relations[slot].target = Some(target);
@@ -402,7 +405,7 @@ impl<'a> GraphBuilder<'a, '_> {
             } else if !self.is_left_to_an_orchestrator(requirement, text) {
                 let message = format!(
                     "relation `{}` targets a node `{text}` that does not exist",
-                    requirement.declared.name
+                    requirement.declared.name()
                 );
                 let error =
                     unknown_element(name, message, self.graph.node_names.names()).section("3.8.2");
@@ -505,7 +508,7 @@ impl<'a> GraphBuilder<'a, '_> {
         if of_variability && self.graph.is_imported(node.id) {
             let message = format!(
                 "the node `{}` is imported, so that a group cannot decide about it",
-                node.template.declared.name
+                node.template.declared.name()
             );
             let error = Diagnostic::error(Code::InvalidTemplate, message).at(member.node.span());
             self.diagnostics.push(error.help("give conditions to the import"));
@@ -539,22 +542,23 @@ impl<'a> GraphBuilder<'a, '_> {
     /// files they may, because its presence does not matter there.
     fn is_shared(&self, relationship: &RelationshipTemplate<'_>) -> bool {
         let template = self.graph.template;
-        template.is_plain() || template.is_imported(relationship.key.span())
+        template.is_plain() || template.is_imported(relationship.declared.key().span())
     }
 
     fn check_relationships(&mut self) {
         for template in &self.graph.template.relationships {
             let is_unused = self
                 .graph
-                .relationship_named(template.name)
+                .relationship_named(template.declared.name())
                 .is_some_and(|position| self.users[position].is_none());
             if is_unused && !self.is_shared(template) {
-                let message = format!("relationship template `{}` is never used", template.name);
+                let message =
+                    format!("relationship template `{}` is never used", template.declared.name());
                 let help =
                     "name it as the `relationship` of a requirement assignment, or remove it";
                 self.diagnostics.push(
                     Diagnostic::error(Code::UnusedRelationshipTemplate, message)
-                        .at(template.key.span())
+                        .at(template.declared.key().span())
                         .help(help),
                 );
             }

@@ -458,7 +458,7 @@ impl<'a> Graph<'a> {
             ([], ElementKind::Artifact) => Some(DEFAULT_ARTIFACT_TYPE),
             ([], ElementKind::Relation) => {
                 let relation = &self.relations[element.slot as usize];
-                let name = relation.requirement.relationship;
+                let name = relation.requirement.relationship();
                 name.filter(|_| relation.relationship.is_none())?.text()
             }
             _ => None,

@@ -50,7 +50,7 @@ impl<'a> Graph<'a> {
 
     /// The node template that a node template copies.
     pub(crate) fn copied(&self, node: &NodeElement<'_>) -> Option<&NodeElement<'a>> {
-        let name = node.template.declared.value.get("copy")?.text()?;
+        let name = node.template.declared.value().get("copy")?.text()?;
         self.node_named(name).filter(|copied| copied.id != node.id)
     }
 
@@ -72,7 +72,7 @@ impl<'a> Graph<'a> {
         node: &'n NodeElement<'a>,
         keyname: &str,
     ) -> &'n NodeElement<'a> {
-        let body = node.template.declared.value;
+        let body = node.template.declared.value();
         let may_copy = v2_0::is_of(body.document()) && body.get(keyname).is_none();
         let copied = if may_copy { self.copied(node) } else { None };
         copied.unwrap_or(node)
@@ -84,7 +84,7 @@ impl<'a> Graph<'a> {
         template: &'a RelationshipTemplate<'a>,
         keyname: &str,
     ) -> &'a RelationshipTemplate<'a> {
-        let body = template.value;
+        let body = template.declared.value();
         let may_copy = v2_0::is_of(body.document()) && body.get(keyname).is_none();
         let copied = body.get("copy").filter(|_| may_copy).and_then(Node::as_str);
         let copied = copied.and_then(|name| self.relationship_named(name));

@@ -123,7 +123,7 @@ impl<'a> InputReferences<'a> {
     fn of(graph: &Graph<'a>) -> Self {
         let mut by_name: FxHashMap<&str, Vec<ElementId>> = FxHashMap::default();
         for input in &graph.inputs {
-            by_name.entry(input.parameter.declared.name).or_default().push(input.id);
+            by_name.entry(input.parameter.declared.name()).or_default().push(input.id);
         }
         Self { by_name }
     }
@@ -149,47 +149,51 @@ impl<'a> Finder<'_, 'a> {
             }
         }
         for output in &self.graph.outputs {
-            self.value(output.id, output.parameter.declared.value);
+            self.value(output.id, output.parameter.declared.value());
         }
         for input in &self.graph.inputs {
-            self.rest(input.id, input.parameter.declared.value, &["type", "conditions", "implies"]);
+            self.rest(
+                input.id,
+                input.parameter.declared.value(),
+                &["type", "conditions", "implies"],
+            );
         }
         // There are many nodes and relations, so parsing has noted which may contain references.
         for node in self.graph.nodes.iter().filter(|node| node.template.has_rest) {
-            self.rest(node.id, node.template.declared.value, NODE_PARTS);
+            self.rest(node.id, node.template.declared.value(), NODE_PARTS);
         }
         for relation in &self.graph.relations {
             if relation.requirement.has_rest {
-                self.rest(relation.id, relation.requirement.declared.value, REQUIREMENT_PARTS);
+                self.rest(relation.id, relation.requirement.declared.value(), REQUIREMENT_PARTS);
             }
             if let Some(template) = relation.relationship.filter(|template| template.has_rest) {
-                self.rest(relation.id, template.value, RELATIONSHIP_PARTS);
+                self.rest(relation.id, template.declared.value(), RELATIONSHIP_PARTS);
             }
         }
         for artifact in &self.graph.artifacts {
             self.rest(
                 artifact.id,
-                artifact.artifact.declared.value,
+                artifact.artifact.declared.value(),
                 &["type", "properties", "conditions", "implies"],
             );
         }
         for group in &self.graph.groups {
             self.rest(
                 group.id,
-                group.group.declared.value,
+                group.group.declared.value(),
                 &["type", "properties", "members", "conditions", "implies"],
             );
         }
         for policy in &self.graph.policies {
             self.rest(
                 policy.id,
-                policy.policy.declared.value,
+                policy.policy.declared.value(),
                 &["type", "properties", "targets", "conditions", "implies"],
             );
         }
         for node in &self.graph.nodes {
             if let Some(copied) = self.graph.copied(node) {
-                let copy = node.template.declared.value.get("copy");
+                let copy = node.template.declared.value().get("copy");
                 self.from = Some(node.id);
                 copy.into_iter().for_each(|copy| self.refer(vec![copied.id], copy));
             }
@@ -392,8 +396,8 @@ impl<'a> Finder<'_, 'a> {
         let users = self.users.get_or_init(|| {
             let of_template = |relation: &RelationElement<'a>| {
                 let template =
-                    relation.relationship.filter(|_| relation.requirement.relationship.is_some());
-                Some((template?.name, relation.id))
+                    relation.relationship.filter(|_| relation.requirement.relationship().is_some());
+                Some((template?.declared.name(), relation.id))
             };
             self.graph.relations.iter().filter_map(of_template).collect()
         });

@@ -160,7 +160,7 @@ fn ways(
     stacks: &HostingStacks,
 ) -> Result<Vec<Requires>, Diagnostic> {
     let has_operation = |operation: &&str| {
-        has_management_operation(node.template.declared.value, operation)
+        has_management_operation(node.template.declared.value(), operation)
             || types.has_management_operation(node_type, operation)
     };
     let artifacts = artifacts(graph, types, node, node_type, rule);

@@ -6,7 +6,8 @@ use crate::tosca::{Named, PropertyDefinition};
 use crate::variability::element::ElementKind;
 use crate::variability::options::{ModePart, parse_mode};
 use cuvee_text::source::Span;
-use cuvee_text::yaml::{Node, NodeKind};
+use cuvee_text::yaml::{Document, Node, NodeKind};
+use std::num::NonZeroU32;
 
 /// The value of `implied`: which element's presence, together with the manual conditions, implies
 /// this element.
@@ -32,6 +33,8 @@ pub(crate) struct Implication<'a> {
 /// The settings of an element that few elements have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ElementSettings<'a> {
+    /// The conditions of an element of an imported file, which are those of its imports.
+    pub settled: Option<Node<'a>>,
     /// `implies`
     pub implies: Vec<Implication<'a>>,
     /// `implied`
@@ -50,31 +53,81 @@ pub(crate) struct ElementSettings<'a> {
     pub pruning_aspects: [Option<bool>; 2],
 }
 
-/// The variability settings of an element.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Conditional<'a> {
-    /// `conditions`: one expression or a list of them.
-    pub conditions: Option<Node<'a>>,
-    settings: Option<Box<ElementSettings<'a>>>,
+/// A node below an element, or none: its position in the document of the element. The root, at 0,
+/// is below nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PartPosition(Option<NonZeroU32>);
+
+impl PartPosition {
+    /// The position of a node.
+    pub(super) fn of(node: Node<'_>) -> Self {
+        Self(NonZeroU32::new(node.position()))
+    }
 }
 
 /// An element as it is declared: its name, its places and its variability.
+///
+/// A large template has many of them, so nodes are kept as positions in their document.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared<'a> {
-    /// The name.
-    pub name: &'a str,
-    /// The place of the name.
-    pub key: Node<'a>,
-    /// The node under the name; the name itself if there is none.
-    pub value: Node<'a>,
-    /// Conditions and settings.
-    pub conditional: Conditional<'a>,
+    document: &'a Document,
+    key: u32,
+    value: u32,
+    /// What the author wrote as `conditions`.
+    conditions: PartPosition,
+    settings: Option<Box<ElementSettings<'a>>>,
 }
 
 impl<'a> Declared<'a> {
+    /// An element without variability. Its value is the name itself if there is no other.
+    pub(super) fn new(key: Node<'a>, value: Option<Node<'a>>) -> Self {
+        Self {
+            document: key.document(),
+            key: key.position(),
+            value: value.unwrap_or(key).position(),
+            conditions: PartPosition::default(),
+            settings: None,
+        }
+    }
+
+    /// The name.
+    pub(crate) fn name(&self) -> &'a str {
+        self.key().text().unwrap_or_default()
+    }
+
+    /// The place of the name.
+    pub(crate) fn key(&self) -> Node<'a> {
+        self.document.at(self.key)
+    }
+
+    /// The node under the name; the name itself if there is none.
+    pub(crate) fn value(&self) -> Node<'a> {
+        self.document.at(self.value)
+    }
+
+    /// `conditions`: one expression or a list of them.
+    pub(crate) fn conditions(&self) -> Option<Node<'a>> {
+        self.part(self.conditions).or_else(|| self.settings()?.settled)
+    }
+
+    /// The node at a position of its document.
+    pub(super) fn part(&self, position: PartPosition) -> Option<Node<'a>> {
+        Some(self.document.at(position.0?.get()))
+    }
+
+    /// The rare settings, if there are any.
+    pub(crate) fn settings(&self) -> Option<&ElementSettings<'a>> {
+        self.settings.as_deref()
+    }
+
+    /// `default_alternative`
+    pub(crate) fn default_alternative(&self) -> Option<bool> {
+        self.settings()?.default_alternative
+    }
+
     /// Its name and its value.
     pub(crate) fn named(&self) -> Named<'a> {
-        Named { name: self.name, key: self.key, value: self.value }
+        Named { name: self.name(), key: self.key(), value: self.value() }
     }
 
     /// Its definition as a parameter: an input or an output of the topology.
@@ -87,29 +140,18 @@ impl<'a> Declared<'a> {
 
     /// The place of the declaration.
     pub(crate) fn span(&self) -> Span {
-        self.key.span()
+        self.key().span()
     }
-}
 
-impl<'a> Conditional<'a> {
-    /// Settings with these conditions and no others, not even generated ones.
-    pub(super) fn settled(conditions: Option<Node<'a>>) -> Self {
-        let settings = ElementSettings {
+    /// Gives it these conditions and no others, not even generated ones.
+    pub(super) fn settle(&mut self, conditions: Option<Node<'a>>) {
+        self.conditions = PartPosition::default();
+        self.settings = Some(Box::new(ElementSettings {
+            settled: conditions,
             default_condition: Some(false),
             pruning: Some(false),
             ..ElementSettings::default()
-        };
-        Self { conditions, settings: Some(Box::new(settings)) }
-    }
-
-    /// The rare settings, if there are any.
-    pub(crate) fn settings(&self) -> Option<&ElementSettings<'a>> {
-        self.settings.as_deref()
-    }
-
-    /// `default_alternative`
-    pub(crate) fn default_alternative(&self) -> Option<bool> {
-        self.settings()?.default_alternative
+        }));
     }
 
     /// Sets `default_alternative: true` as if the author had written it.
@@ -127,7 +169,7 @@ impl<'a> Conditional<'a> {
     ) -> bool {
         let text = keyword.text().unwrap_or_default();
         if text == "conditions" {
-            self.conditions = Some(value);
+            self.conditions = PartPosition::of(value);
             return true;
         }
         if !COMMON.contains(&text) || !of_kind(kind).has(text) {

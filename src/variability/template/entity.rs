@@ -1,6 +1,6 @@
 //! Parses the entities of a topology template, each kind with its own parser.
 
-use super::conditional::{Conditional, Declared, boolean, invalid};
+use super::conditional::{Declared, PartPosition, boolean, invalid};
 use super::plain;
 use super::shape::{self, COMMON};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -10,6 +10,8 @@ use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::yaml::{Node, NodeKind, missing_blank};
+use std::ops::{Deref, DerefMut};
+use std::slice;
 
 /// A node template ("Node Template").
 #[derive(Clone, Debug)]
@@ -17,15 +19,15 @@ pub(crate) struct NodeTemplate<'a> {
     /// Its name, places and variability settings.
     pub declared: Declared<'a>,
     /// The alternatives of its type; `type: T` is a single alternative without conditions.
-    pub types: Vec<TypeAssignment<'a>>,
+    pub types: TypeAssignments<'a>,
     /// Property assignments.
-    pub properties: Vec<Property<'a>>,
+    pub properties: Box<[Property<'a>]>,
     /// Requirement assignments: its outgoing relations.
-    pub requirements: Vec<Requirement<'a>>,
+    pub requirements: Box<[Requirement<'a>]>,
     /// Deployment artifacts.
-    pub artifacts: Vec<Artifact<'a>>,
+    pub artifacts: Box<[Artifact<'a>]>,
     /// The deployment technologies that the author named.
-    pub technologies: Vec<Technology<'a>>,
+    pub technologies: Box<[Technology<'a>]>,
     /// `persistent`, alias `anchor`
     pub persistent: bool,
     /// The author's value of `managed`, if there is one.
@@ -49,6 +51,41 @@ pub(crate) const RELATIONSHIP_PARTS: &[&str] = &["type", "properties", "conditio
 /// Whether this entry is a map or a list under another keyname.
 fn is_rest(key: &str, value: Node<'_>, parts: &[&str]) -> bool {
     value.kind() != NodeKind::Scalar && !parts.contains(&key)
+}
+
+/// The alternatives of a type.
+#[derive(Clone, Debug)]
+pub(crate) enum TypeAssignments<'a> {
+    /// Mostly there is one, which is kept in place.
+    One(TypeAssignment<'a>),
+    /// Several, or none.
+    Many(Box<[TypeAssignment<'a>]>),
+}
+
+impl Default for TypeAssignments<'_> {
+    fn default() -> Self {
+        Self::Many(Box::default())
+    }
+}
+
+impl<'a> Deref for TypeAssignments<'a> {
+    type Target = [TypeAssignment<'a>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::One(only) => slice::from_ref(only),
+            Self::Many(all) => all,
+        }
+    }
+}
+
+impl DerefMut for TypeAssignments<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::One(only) => slice::from_mut(only),
+            Self::Many(all) => all,
+        }
+    }
 }
 
 /// A type assignment ("Type Assignment").
@@ -83,33 +120,46 @@ pub(crate) struct Property<'a> {
 pub(crate) struct Requirement<'a> {
     /// Its name, places and variability settings.
     pub declared: Declared<'a>,
-    /// The name of its target; `None` if the target is left to an orchestrator.
-    pub target: Option<Node<'a>>,
+    target: PartPosition,
+    relationship: PartPosition,
     /// Whether a `node_filter` lets an orchestrator choose the target, so that `node` may name a
     /// type.
     pub filtered: bool,
-    /// The name of its relationship template.
-    pub relationship: Option<Node<'a>>,
     /// A relationship template that is written inline.
     pub inline: Option<Box<RelationshipTemplate<'a>>>,
     /// Whether it has maps or lists other than the [`REQUIREMENT_PARTS`].
     pub has_rest: bool,
 }
 
+impl<'a> Requirement<'a> {
+    /// The name of its target; `None` if the target is left to an orchestrator.
+    pub(crate) fn target(&self) -> Option<Node<'a>> {
+        self.declared.part(self.target)
+    }
+
+    /// The name of its relationship template.
+    pub(crate) fn relationship(&self) -> Option<Node<'a>> {
+        self.declared.part(self.relationship)
+    }
+
+    /// Sets the target, which is no target if it is null.
+    fn aim(&mut self, target: Node<'a>) {
+        self.target =
+            if target.is_null() { PartPosition::default() } else { PartPosition::of(target) };
+    }
+}
+
 /// A relationship template ("Relationship Templates"), which is present if the relation that uses
 /// it is.
 #[derive(Clone, Debug)]
 pub(crate) struct RelationshipTemplate<'a> {
-    /// The name; for an inline template, the keyname `relationship`.
-    pub name: &'a str,
-    /// The place of the name.
-    pub key: Node<'a>,
-    /// The node under the name.
-    pub value: Node<'a>,
+    /// Its name and places; the name of an inline template is the keyname `relationship`. It has no
+    /// variability of its own.
+    pub declared: Declared<'a>,
     /// The alternatives of its type.
-    pub types: Vec<TypeAssignment<'a>>,
+    pub types: TypeAssignments<'a>,
     /// Property assignments.
-    pub properties: Vec<Property<'a>>,
+    pub properties: Box<[Property<'a>]>,
     /// Whether it has maps or lists other than the [`RELATIONSHIP_PARTS`].
     pub has_rest: bool,
 }
@@ -120,9 +170,9 @@ pub(crate) struct Artifact<'a> {
     /// Its name, places and variability settings.
     pub declared: Declared<'a>,
     /// The alternatives of its type; empty if it has the default type.
-    pub types: Vec<TypeAssignment<'a>>,
+    pub types: TypeAssignments<'a>,
     /// Property assignments.
-    pub properties: Vec<Property<'a>>,
+    pub properties: Box<[Property<'a>]>,
 }
 
 /// A deployment technology of a node ("Technology Template").
@@ -157,11 +207,11 @@ pub(crate) struct Group<'a> {
     /// Its name, places and variability settings.
     pub declared: Declared<'a>,
     /// The alternatives of its type.
-    pub types: Vec<TypeAssignment<'a>>,
+    pub types: TypeAssignments<'a>,
     /// Property assignments.
-    pub properties: Vec<Property<'a>>,
+    pub properties: Box<[Property<'a>]>,
     /// Its members.
-    pub members: Vec<Member<'a>>,
+    pub members: Box<[Member<'a>]>,
 }
 
 /// A policy ("Policy Template").
@@ -170,11 +220,11 @@ pub(crate) struct Policy<'a> {
     /// Its name, places and variability settings.
     pub declared: Declared<'a>,
     /// The alternatives of its type.
-    pub types: Vec<TypeAssignment<'a>>,
+    pub types: TypeAssignments<'a>,
     /// Property assignments.
-    pub properties: Vec<Property<'a>>,
+    pub properties: Box<[Property<'a>]>,
     /// The names of its targets, which are nodes and groups.
-    pub targets: Vec<Node<'a>>,
+    pub targets: Box<[Node<'a>]>,
 }
 
 /// A topology template input or output ("Topology Template Input", "Topology Template Output").
@@ -268,13 +318,8 @@ fn single<'a>(item: Node<'a>, what: &str) -> Result<CollectionEntry<'a>, Diagnos
 }
 
 impl<'a> CollectionEntry<'a> {
-    fn declare(self, conditional: Conditional<'a>) -> Declared<'a> {
-        Declared {
-            name: self.key.text().unwrap_or_default(),
-            key: self.key,
-            value: self.value.unwrap_or(self.key),
-            conditional,
-        }
+    fn declare(self) -> Declared<'a> {
+        Declared::new(self.key, self.value)
     }
 
     /// The keynames and values of the entry. A value that is neither a map nor empty is reported as
@@ -317,18 +362,18 @@ pub(super) fn node_template<'a>(
 ) -> NodeTemplate<'a> {
     reserve(entry.key, "a node", diagnostics);
     let mut node = NodeTemplate {
-        declared: entry.declare(Conditional::default()),
-        types: Vec::new(),
-        properties: Vec::new(),
-        requirements: Vec::new(),
-        artifacts: Vec::new(),
-        technologies: Vec::new(),
+        declared: entry.declare(),
+        types: TypeAssignments::default(),
+        properties: Box::default(),
+        requirements: Box::default(),
+        artifacts: Box::default(),
+        technologies: Box::default(),
         persistent: false,
         managed: None,
         weight: Decimal::ONE,
         has_rest: false,
     };
-    let conditional = &mut node.declared.conditional;
+    let declared = &mut node.declared;
     let mut anchor = None;
     for (key, value) in entry.body("node template", diagnostics) {
         let keyword = key.text().unwrap_or_default();
@@ -345,12 +390,10 @@ pub(super) fn node_template<'a>(
             "anchor" => anchor = diagnostics.ok(boolean(key, value)),
             "managed" => node.managed = diagnostics.ok(boolean(key, value)),
             "weight" => node.weight = diagnostics.ok(weight(value)).unwrap_or(Decimal::ONE),
-            _ if conditional.take(ElementKind::Node, key, value, diagnostics) => {}
+            _ if declared.take(ElementKind::Node, key, value, diagnostics) => {}
             _ if is_like_a_node(value) => {
-                let help = format!(
-                    "indent it as far as `{}` if it is a node template",
-                    node.declared.name
-                );
+                let name = declared.name();
+                let help = format!("indent it as far as `{name}` if it is a node template");
                 diagnostics.0.extend(shape::NODE.misplaced(key, help));
             }
             _ => diagnostics.0.extend(shape::NODE.unknown(key, Reading::Lenient)),
@@ -359,7 +402,7 @@ pub(super) fn node_template<'a>(
     // The newer of the two keynames wins.
     node.persistent = anchor.unwrap_or(node.persistent);
     // A copy takes everything else from the template that it copies (section 3.8.3.1).
-    if node.declared.value.get("copy").is_none() {
+    if node.declared.value().get("copy").is_none() {
         require_type(&node.types, "node template", entry, diagnostics);
     }
     node
@@ -389,27 +432,25 @@ fn require_type(
     }
 }
 
-fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<TypeAssignment<'a>> {
+fn types<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> TypeAssignments<'a> {
     if value.kind() == NodeKind::Scalar && !value.is_null() {
-        let declared = CollectionEntry { key: value, value: None }.declare(Conditional::default());
-        return vec![TypeAssignment { declared, is_plain: true }];
+        let declared = CollectionEntry { key: value, value: None }.declare();
+        return TypeAssignments::One(TypeAssignment { declared, is_plain: true });
     }
     let assignment = |entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics| {
-        let mut conditional = Conditional::default();
+        let mut declared = entry.declare();
         for (key, value) in entry.body("type assignment", diagnostics) {
-            if !conditional.take(ElementKind::Type, key, value, diagnostics) {
+            if !declared.take(ElementKind::Type, key, value, diagnostics) {
                 diagnostics.0.extend(shape::TYPE.unknown(key, Reading::Strict));
             }
         }
-        TypeAssignment { declared: entry.declare(conditional), is_plain: false }
+        TypeAssignment { declared, is_plain: false }
     };
-    named_entries(value, "types", diagnostics)
-        .into_iter()
-        .map(|entry| assignment(entry, diagnostics))
-        .collect()
+    let entries = named_entries(value, "types", diagnostics).into_iter();
+    TypeAssignments::Many(entries.map(|entry| assignment(entry, diagnostics)).collect())
 }
 
-fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Property<'a>> {
+fn properties<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Box<[Property<'a>]> {
     let list = entries(value, "properties", diagnostics);
     let plain = value.kind() == NodeKind::Mapping && plain::is_plain(value.document().root());
     let parse = |entry| if plain { Property::plain(entry) } else { property(entry, diagnostics) };
@@ -432,7 +473,7 @@ impl<'a> Property<'a> {
     /// A property whose whole node is its value.
     fn plain(entry: CollectionEntry<'a>) -> Self {
         let value = PropertyValue::Value(entry.value.unwrap_or(entry.key));
-        Self { declared: entry.declare(Conditional::default()), value }
+        Self { declared: entry.declare(), value }
     }
 }
 
@@ -457,10 +498,10 @@ fn property<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Pr
         }
         return Property::plain(entry);
     }
-    let mut conditional = Conditional::default();
+    let mut declared = entry.declare();
     for (key, item) in body.entries() {
         let known = matches!(key.text(), Some("value" | "expression"));
-        if !known && !conditional.take(ElementKind::Property, key, item, diagnostics) {
+        if !known && !declared.take(ElementKind::Property, key, item, diagnostics) {
             diagnostics.0.extend(shape::PROPERTY.unknown(key, Reading::Strict));
         }
     }
@@ -473,37 +514,33 @@ fn property<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Pr
             PropertyValue::Value(body)
         }
     };
-    Property { declared: entry.declare(conditional), value }
+    Property { declared, value }
 }
 
-fn requirements<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Requirement<'a>> {
+fn requirements<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Box<[Requirement<'a>]> {
     let list = list_entries(value, "requirements", diagnostics);
     list.into_iter().map(|entry| requirement(entry, diagnostics)).collect()
 }
 
 fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Requirement<'a> {
     let mut requirement = Requirement {
-        declared: entry.declare(Conditional::default()),
-        target: None,
+        declared: entry.declare(),
+        target: PartPosition::default(),
+        relationship: PartPosition::default(),
         filtered: false,
-        relationship: None,
         inline: None,
         has_rest: false,
     };
     if let Some(target) = entry.value.and_then(short_target) {
-        requirement.target = Some(target).filter(|target| !target.is_null());
+        requirement.aim(target);
         requirement.has_rest = entry.value.is_some_and(|it| it.kind() == NodeKind::Sequence);
         return requirement;
     }
-    let conditional = &mut requirement.declared.conditional;
     for (key, value) in entry.body("requirement", diagnostics) {
         let keyword = key.text().unwrap_or_default();
         requirement.has_rest |= is_rest(keyword, value, REQUIREMENT_PARTS);
         match keyword {
-            "node" => {
-                let target = short_target(value).unwrap_or(value);
-                requirement.target = Some(target).filter(|target| !target.is_null());
-            }
+            "node" => requirement.aim(short_target(value).unwrap_or(value)),
             "node_filter" => requirement.filtered = true,
             "relationship" if value.kind() == NodeKind::Mapping => {
                 let inline = CollectionEntry { key, value: Some(value) };
@@ -513,8 +550,8 @@ fn requirement<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) ->
             "relationship" if value.kind() == NodeKind::Sequence => {
                 diagnostics.push(invalid(value, "`relationship` has to be a name or a map"));
             }
-            "relationship" => requirement.relationship = Some(value),
-            _ if conditional.take(ElementKind::Relation, key, value, diagnostics) => {}
+            "relationship" => requirement.relationship = PartPosition::of(value),
+            _ if requirement.declared.take(ElementKind::Relation, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::REQUIREMENT.unknown(key, Reading::Lenient)),
         }
     }
@@ -537,7 +574,7 @@ pub(super) fn relationship_template<'a>(
 ) -> RelationshipTemplate<'a> {
     let template = relationship(entry, &shape::RELATIONSHIP, diagnostics);
     // A copy takes everything else from the template that it copies (section 3.8.4.1).
-    if template.value.get("copy").is_none() {
+    if template.declared.value().get("copy").is_none() {
         require_type(&template.types, "relationship template", entry, diagnostics);
     }
     template
@@ -551,11 +588,9 @@ fn relationship<'a>(
     diagnostics: &mut Diagnostics,
 ) -> RelationshipTemplate<'a> {
     let mut template = RelationshipTemplate {
-        name: entry.key.text().unwrap_or_default(),
-        key: entry.key,
-        value: entry.value.unwrap_or(entry.key),
-        types: Vec::new(),
-        properties: Vec::new(),
+        declared: entry.declare(),
+        types: TypeAssignments::default(),
+        properties: Box::default(),
         has_rest: false,
     };
     for (key, value) in entry.body("relationship template", diagnostics) {
@@ -578,33 +613,33 @@ fn relationship<'a>(
     template
 }
 
-fn artifacts<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Artifact<'a>> {
+fn artifacts<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Box<[Artifact<'a>]> {
     let list = entries(value, "artifacts", diagnostics);
     list.into_iter().map(|entry| artifact(entry, diagnostics)).collect()
 }
 
 fn artifact<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Artifact<'a> {
     let mut artifact = Artifact {
-        declared: entry.declare(Conditional::default()),
-        types: Vec::new(),
-        properties: Vec::new(),
+        declared: entry.declare(),
+        types: TypeAssignments::default(),
+        properties: Box::default(),
     };
     if entry.value.is_some_and(|value| value.kind() == NodeKind::Scalar) {
         return artifact;
     }
-    let conditional = &mut artifact.declared.conditional;
+    let declared = &mut artifact.declared;
     for (key, value) in entry.body("artifact", diagnostics) {
         match key.text().unwrap_or_default() {
             "type" => artifact.types = types(value, diagnostics),
             "properties" => artifact.properties = properties(value, diagnostics),
-            _ if conditional.take(ElementKind::Artifact, key, value, diagnostics) => {}
+            _ if declared.take(ElementKind::Artifact, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::ARTIFACT.unknown(key, Reading::Lenient)),
         }
     }
     artifact
 }
 
-fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Technology<'a>> {
+fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Box<[Technology<'a>]> {
     let list = match value.kind() {
         NodeKind::Scalar if value.as_str().is_some() => {
             vec![CollectionEntry { key: value, value: None }]
@@ -615,16 +650,16 @@ fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Vec<Techn
 }
 
 fn technology<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Technology<'a> {
-    let declared = entry.declare(Conditional::default());
-    let name = declared.name.to_lowercase();
+    let declared = entry.declare();
+    let name = declared.name().to_lowercase();
     let mut technology = Technology { declared, name, weight: None, assign: None, artifact: None };
-    let conditional = &mut technology.declared.conditional;
+    let declared = &mut technology.declared;
     for (key, value) in entry.body("technology", diagnostics) {
         match key.text().unwrap_or_default() {
             "weight" => technology.weight = diagnostics.ok(weight(value)),
             "assign" => technology.assign = diagnostics.ok(string(value, "`assign`")),
             "artifact" => technology.artifact = diagnostics.ok(string(value, "`artifact`")),
-            _ if conditional.take(ElementKind::Technology, key, value, diagnostics) => {}
+            _ if declared.take(ElementKind::Technology, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::TECHNOLOGY.unknown(key, Reading::Strict)),
         }
     }
@@ -633,10 +668,14 @@ fn technology<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> 
 
 pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Group<'a> {
     reserve(entry.key, "a group", diagnostics);
-    let declared = entry.declare(Conditional::default());
-    let mut group =
-        Group { declared, types: Vec::new(), properties: Vec::new(), members: Vec::new() };
-    let conditional = &mut group.declared.conditional;
+    let declared = entry.declare();
+    let mut group = Group {
+        declared,
+        types: TypeAssignments::default(),
+        properties: Box::default(),
+        members: Box::default(),
+    };
+    let declared = &mut group.declared;
     for (key, value) in entry.body("group", diagnostics) {
         match key.text().unwrap_or_default() {
             "type" => group.types = types(value, diagnostics),
@@ -648,7 +687,7 @@ pub(super) fn group<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostic
                 group.members =
                     value.items().filter_map(|item| diagnostics.ok(member(item))).collect()
             }
-            _ if conditional.take(ElementKind::Group, key, value, diagnostics) => {}
+            _ if declared.take(ElementKind::Group, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::GROUP.unknown(key, Reading::Lenient)),
         }
     }
@@ -675,10 +714,14 @@ fn member(item: Node<'_>) -> Result<Member<'_>, Diagnostic> {
 
 pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Policy<'a> {
     reserve(entry.key, "a policy", diagnostics);
-    let declared = entry.declare(Conditional::default());
-    let mut policy =
-        Policy { declared, types: Vec::new(), properties: Vec::new(), targets: Vec::new() };
-    let conditional = &mut policy.declared.conditional;
+    let declared = entry.declare();
+    let mut policy = Policy {
+        declared,
+        types: TypeAssignments::default(),
+        properties: Box::default(),
+        targets: Box::default(),
+    };
+    let declared = &mut policy.declared;
     for (key, value) in entry.body("policy", diagnostics) {
         match key.text().unwrap_or_default() {
             "type" => policy.types = types(value, diagnostics),
@@ -688,7 +731,7 @@ pub(super) fn policy<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnosti
             }
             "targets" => diagnostics
                 .push(invalid(value, "`targets` has to be a list of names of nodes and groups")),
-            _ if conditional.take(ElementKind::Policy, key, value, diagnostics) => {}
+            _ if declared.take(ElementKind::Policy, key, value, diagnostics) => {}
             _ => diagnostics.0.extend(shape::POLICY.unknown(key, Reading::Lenient)),
         }
     }
@@ -701,14 +744,14 @@ pub(super) fn parameter<'a>(
     entry: CollectionEntry<'a>,
     diagnostics: &mut Diagnostics,
 ) -> Parameter<'a> {
-    let mut conditional = Conditional::default();
+    let mut declared = entry.declare();
     // Anything other than a map is the parameter's value, in the single-line grammar.
     for (key, value) in entry.value.into_iter().flat_map(Node::entries) {
-        if !conditional.take(kind, key, value, diagnostics) {
+        if !declared.take(kind, key, value, diagnostics) {
             diagnostics.0.extend(shape::PARAMETER.unknown(key, Reading::Lenient));
         }
     }
-    Parameter { declared: entry.declare(conditional) }
+    Parameter { declared }
 }
 
 /// Reads a weight: `true` is 1, `false` is 0.

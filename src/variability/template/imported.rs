@@ -5,7 +5,6 @@
 //! present as long as an import that leads to them is, and nothing else decides about their
 //! presence.
 
-use super::conditional::{Conditional, Declared};
 use super::entity::{NodeTemplate, Property, RelationshipTemplate, TypeAssignment};
 use super::topology::{ServiceTemplate, parse};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
@@ -67,10 +66,12 @@ impl<'a> Merging<'a, '_> {
             ("policy", whole.policies.iter().map(|it| &it.declared).collect::<Vec<_>>()),
         ];
         for (what, all) in own {
-            self.known.extend(all.into_iter().map(|it| ((what, it.name), it.span())));
+            self.known.extend(all.into_iter().map(|it| ((what, it.name()), it.span())));
         }
         let relationships = whole.relationships.iter();
-        self.known.extend(relationships.map(|it| ((RELATIONSHIP, it.name), it.key.span())));
+        self.known.extend(
+            relationships.map(|it| ((RELATIONSHIP, it.declared.name()), it.declared.span())),
+        );
         let workflows = workflows(whole.root);
         self.known.extend(workflows.map(|name| ((WORKFLOW, text(name)), name.span())));
     }
@@ -83,12 +84,12 @@ impl<'a> Merging<'a, '_> {
         found.0.retain(|found| found.code != Code::UnsupportedVersion);
         self.diagnostics.0.append(&mut found.0);
         part.settle(imported.conditions);
-        part.inputs.retain(|it| self.is_new("input", it.declared.key));
-        part.outputs.retain(|it| self.is_new("output", it.declared.key));
-        part.nodes.retain(|it| self.is_new("node", it.declared.key));
-        part.relationships.retain(|it| self.is_new(RELATIONSHIP, it.key));
-        part.groups.retain(|it| self.is_new("group", it.declared.key));
-        part.policies.retain(|it| self.is_new("policy", it.declared.key));
+        part.inputs.retain(|it| self.is_new("input", it.declared.key()));
+        part.outputs.retain(|it| self.is_new("output", it.declared.key()));
+        part.nodes.retain(|it| self.is_new("node", it.declared.key()));
+        part.relationships.retain(|it| self.is_new(RELATIONSHIP, it.declared.key()));
+        part.groups.retain(|it| self.is_new("group", it.declared.key()));
+        part.policies.retain(|it| self.is_new("policy", it.declared.key()));
         for name in workflows(imported.root) {
             self.is_new(WORKFLOW, name);
         }
@@ -167,7 +168,7 @@ impl<'a> NodeTemplate<'a> {
             settle(&mut artifact.types, &mut artifact.properties, conditions);
         }
         // The deployment of an imported node cannot be written into its file.
-        self.technologies.clear();
+        self.technologies = Box::default();
         self.managed = Some(false);
     }
 }
@@ -175,12 +176,6 @@ impl<'a> NodeTemplate<'a> {
 impl<'a> RelationshipTemplate<'a> {
     fn settle(&mut self, conditions: Option<Node<'a>>) {
         settle(&mut self.types, &mut self.properties, conditions);
-    }
-}
-
-impl<'a> Declared<'a> {
-    fn settle(&mut self, conditions: Option<Node<'a>>) {
-        self.conditional = Conditional::settled(conditions);
     }
 }
 

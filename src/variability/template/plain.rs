@@ -62,38 +62,38 @@ impl ForeignNotation {
             self.lists(topology, &COLLECTIONS, TOPOLOGY.section);
         }
         for import in &template.imports {
-            self.words(import.declared.value, &shape::IMPORT);
+            self.words(import.declared.value(), &shape::IMPORT);
         }
         for parameter in template.inputs.iter().chain(&template.outputs) {
-            self.words(parameter.declared.value, &shape::PARAMETER);
+            self.words(parameter.declared.value(), &shape::PARAMETER);
         }
         template.nodes.iter().for_each(|node| self.node(node));
         for relationship in &template.relationships {
-            self.typed(relationship.value, &shape::RELATIONSHIP);
+            self.typed(relationship.declared.value(), &shape::RELATIONSHIP);
         }
         template.groups.iter().for_each(|group| self.group(group));
         for policy in &template.policies {
-            self.typed(policy.declared.value, &shape::POLICY);
+            self.typed(policy.declared.value(), &shape::POLICY);
         }
     }
 
     fn node(&mut self, node: &NodeTemplate<'_>) {
-        let body = node.declared.value;
+        let body = node.declared.value();
         self.typed(body, &shape::NODE);
         self.lists(body, &["artifacts"], shape::NODE.section.unwrap_or_default());
         for Artifact { declared, .. } in &node.artifacts {
-            self.typed(declared.value, &shape::ARTIFACT);
+            self.typed(declared.value(), &shape::ARTIFACT);
         }
         for Requirement { declared, inline, .. } in &node.requirements {
-            self.words(declared.value, &shape::REQUIREMENT);
+            self.words(declared.value(), &shape::REQUIREMENT);
             if let Some(relationship) = inline {
-                self.typed(relationship.value, &shape::RELATIONSHIP_IN_PLACE);
+                self.typed(relationship.declared.value(), &shape::RELATIONSHIP_IN_PLACE);
             }
         }
     }
 
     fn group(&mut self, group: &Group<'_>) {
-        self.typed(group.declared.value, &shape::GROUP);
+        self.typed(group.declared.value(), &shape::GROUP);
         for member in group.members.iter().filter(|member| member.relation.is_some()) {
             let message = "a member has to be the name of a node in plain TOSCA, not a list";
             self.push(Code::InvalidTemplate, member.item, message.to_owned(), GROUP.section);

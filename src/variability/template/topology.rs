@@ -1,6 +1,6 @@
 //! Parses the service template and its topology template.
 
-use super::conditional::{Conditional, Declared, invalid};
+use super::conditional::{Declared, invalid};
 use super::entity::{
     self, CollectionEntry, Group, NodeTemplate, Parameter, Policy, RelationshipTemplate, entries,
     list_entries,
@@ -161,7 +161,7 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
                 unique(
                     "node",
                     value,
-                    template.nodes.iter().map(|node| (node.declared.name, node.declared.key)),
+                    template.nodes.iter().map(|node| (node.declared.name(), node.declared.key())),
                     diagnostics,
                 );
             }
@@ -171,7 +171,10 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
                 unique(
                     "relationship template",
                     value,
-                    template.relationships.iter().map(|template| (template.name, template.key)),
+                    template
+                        .relationships
+                        .iter()
+                        .map(|template| (template.declared.name(), template.declared.key())),
                     diagnostics,
                 );
             }
@@ -180,7 +183,10 @@ fn topology<'a>(node: Node<'a>, template: &mut ServiceTemplate<'a>, diagnostics:
                 unique(
                     "group",
                     value,
-                    template.groups.iter().map(|group| (group.declared.name, group.declared.key)),
+                    template
+                        .groups
+                        .iter()
+                        .map(|group| (group.declared.name(), group.declared.key())),
                     diagnostics,
                 );
             }
@@ -288,19 +294,11 @@ fn import<'a>(item: Node<'a>, diagnostics: &mut Diagnostics) -> Option<Import<'a
         diagnostics.push(invalid(item, expected));
         return None;
     };
-    let mut conditional = Conditional::default();
+    let mut declared = Declared::new(item, Some(definition.body));
     for (key, value) in definition.body.entries() {
-        if !conditional.take(ElementKind::Import, key, value, diagnostics) {
+        if !declared.take(ElementKind::Import, key, value, diagnostics) {
             diagnostics.0.extend(shape::IMPORT.unknown(key, Reading::Strict));
         }
     }
-    Some(Import {
-        declared: Declared {
-            name: definition.file,
-            key: item,
-            value: definition.body,
-            conditional,
-        },
-        definition,
-    })
+    Some(Import { declared, definition })
 }
