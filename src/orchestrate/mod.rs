@@ -1,6 +1,7 @@
 //! Plans and records how a topology is deployed or changed: substitution of nodes, fulfilment of
 //! requirements, plans and instances.
 
+pub(crate) mod evaluated;
 pub(crate) mod fulfil;
 pub(crate) mod instance;
 pub mod plan;

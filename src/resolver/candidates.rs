@@ -6,6 +6,7 @@ use crate::explore::{Assigned, LightestVariant, Space};
 use crate::orchestrate::substitute::candidate::{
     CandidateVariant, CatalogueTemplate, Facade, Refusal, RefusalKind,
 };
+use crate::orchestrate::substitute::counts;
 use crate::orchestrate::substitute::view::TemplateView;
 use crate::tosca::Types;
 use crate::tosca::function::function_in;
@@ -18,7 +19,7 @@ use crate::variability::presence::Presence;
 use crate::variability::resolve::{self, How, VariantDocuments};
 use cuvee_text::decimal::Decimal;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{OutNode, write_yaml};
+use cuvee_text::yaml::write_yaml;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -111,12 +112,17 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         }
         let VariantDocuments { written, weights, least_weight, .. } = documents;
         let view = TemplateView::of(written, self.types);
+        let counts = counts(&view.document);
         let sum = |is_facade: bool| {
-            let of = weights.iter().filter(|(name, _)| {
+            let mut of = weights.iter().filter(|(name, _)| {
                 view.node(name).is_some_and(|node| node.is_substituted) == is_facade
             });
-            let mut of = of.map(|(_, weight)| *weight);
-            of.try_fold(Decimal::ZERO, Decimal::plus).ok_or_else(|| self.too_precise())
+            // Each node counts of a template that stands for several.
+            let sum = of.try_fold(Decimal::ZERO, |sum, (name, weight)| {
+                let (count, scale) = (counts.get(*name).copied().unwrap_or(1), weight.scale());
+                sum.plus(Decimal::of_units(weight.units(scale)?.checked_mul(count)?, scale))
+            });
+            sum.ok_or_else(|| self.too_precise())
         };
         let (weight, facades) = (sum(false)?, sum(true)?);
         let has_facades = view.nodes.iter().any(|node| node.is_substituted);
@@ -173,21 +179,31 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
 
     /// The choice for the template when it substitutes a node: inputs that the node's properties
     /// fix, inputs that the user gives for the node, and the demands of the node.
-    pub(super) fn choice_for(&self, facade: &Facade<'_, 'a>) -> Choice {
+    ///
+    /// # Errors
+    /// If such a property has a value that is not known.
+    pub(super) fn choice_for(&self, facade: &Facade<'_, 'a>) -> Result<Choice, Refusal> {
         let mut choice = self.choice.clone();
         if self.interpreted.template.is_plain() {
-            return choice;
+            return Ok(choice);
         }
         for mapping in &self.template.substitution.properties {
             let [name] = mapping.path() else { continue };
             let Some(input) = name.text().filter(|name| self.is_variability_input(name)) else {
                 continue;
             };
-            let own = facade.node.property(mapping.named.name);
-            let value = own.map(|own| OutNode::root(&own).to_value());
-            if let Some(value) = value.filter(|value| function_in(value).is_none()) {
-                choice.inputs.push(InputSource::Value(input.to_owned(), value));
+            let name = mapping.named.name;
+            let mut own = facade.values.described.properties.iter();
+            let Some(own) = own.find(|own| own.name == name) else { continue };
+            if let Some(function) = function_in(&own.value.value) {
+                let message = format!(
+                    "its variability input `{input}` is the property `{name}`, and the result of `{function}` is not known here"
+                );
+                let refusal = Refusal::new(4, message, mapping.named.key.span());
+                let refusal = refusal.here(own.value.span).of_kind(RefusalKind::Undecided);
+                return Err(refusal);
             }
+            choice.inputs.push(InputSource::Value(input.to_owned(), own.value.value.clone()));
         }
         let given = self.inputs.iter().filter(|(node, input)| {
             let has = |name: &str| self.is_variability_input(name);
@@ -196,7 +212,7 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
         choice.inputs.extend(given.map(|(_, input)| input.clone()));
         let root = self.interpreted.template.root;
         choice.demands = demands(self.template, root, self.types, facade);
-        choice
+        Ok(choice)
     }
 
     /// Whether a mapping to an input of this name leads to a variability input: an input of the

@@ -4,9 +4,10 @@ use super::instances::{KeptSide, PlannedExtent};
 use super::{Resolver, StoredInstance};
 use crate::diagnostic::Diagnostics;
 use crate::explore::types;
+use crate::orchestrate::evaluated::evaluate;
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Inventory};
 use crate::orchestrate::instance::{self, InstanceModel, Overlay};
-use crate::orchestrate::substitute::line_of;
+use crate::orchestrate::substitute::{line_of, represented};
 use crate::topology::Topology;
 use crate::tosca::Types;
 use crate::tosca::load::{Extent, Loaded};
@@ -37,8 +38,17 @@ impl Resolver {
         let template = self.named_template();
         self.with_evaluated(|loaded, variant, types| {
             let uri = |name: &str| format!("{template}#/nodes/{name}");
-            let mut inventory = Inventory::of(&variant.topology, types, &uri, &|_| true);
-            for (node, declared) in inventory.nodes.iter_mut().zip(&variant.topology.nodes) {
+            // A template that stands for several nodes is as many.
+            let documents = (variant.written.clone(), Some(variant.document.clone()));
+            let nodes = represented(documents.0, documents.1, &FxHashMap::default(), types)?;
+            let repeated = nodes.evaluated.filter(|_| nodes.is_changed).map(|document| {
+                let mut topology = Topology::read(&document, &|_| false);
+                evaluate(&mut topology, types);
+                topology
+            });
+            let topology = repeated.as_ref().unwrap_or(&variant.topology);
+            let mut inventory = Inventory::of(topology, types, &uri, &|_| true);
+            for (node, declared) in inventory.nodes.iter_mut().zip(&topology.nodes) {
                 node.place = line_of(declared.span, loaded.sources());
             }
             Ok((inventory, Diagnostics::default()))

@@ -527,7 +527,7 @@ impl<'c, 'l, 'a> ReadCatalogue<'c, 'l, 'a> {
         {
             return known.clone();
         }
-        let choice = search.choice_for(facade);
+        let choice = search.choice_for(facade)?;
         let asked = match search.interpreted.template.is_plain() {
             true => String::new(),
             false => format!("{which:?}{:?}{:?}", choice.inputs, choice.demands),

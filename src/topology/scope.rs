@@ -2,7 +2,7 @@
 
 use super::sensitive::kept_secret;
 use super::{
-    AssignedValue, NodeIndex, RelationIndex, Topology, TopologyElement, TopologyParameter,
+    AssignedValue, NodeIndex, RelationIndex, Spanned, Topology, TopologyElement, TopologyParameter,
     relationship_type, type_named,
 };
 use crate::tosca::evaluate::{FunctionScope, ScopeInput, ScopeValue};
@@ -11,7 +11,7 @@ use crate::tosca::substitution::names_in;
 use crate::tosca::types::schemas::{Schemas, units};
 use crate::tosca::value::{PropertyDefinition, Schema, TextType, UnitSize, default_of_part};
 use crate::tosca::{Directive, EffectiveType, Family, TypeId, TypeRef, Types};
-use cuvee_text::source::FileId;
+use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +27,8 @@ pub(crate) struct TopologyScope<'t, 'a> {
     inputs: FxHashMap<&'t str, &'t TopologyParameter>,
     /// The names in mappings of requirements and capabilities.
     exposed: OnceCell<FxHashSet<Arc<str>>>,
+    /// Values that have functions still, by their places.
+    calls: FxHashMap<Span, Node<'t>>,
 }
 
 impl<'t, 'a> TopologyScope<'t, 'a> {
@@ -46,7 +48,28 @@ impl<'t, 'a> TopologyScope<'t, 'a> {
             named.insert(&*topology.node(id).name, TopologyElement::Node(id));
         }
         let inputs = topology.inputs.iter().map(|input| (&*input.name, input)).collect();
-        Self { topology, types, named, inputs, exposed: OnceCell::new() }
+        let (exposed, calls) = Default::default();
+        Self { topology, types, named, inputs, exposed, calls }
+    }
+
+    /// The elements of a topology some of whose values have functions still: those at the places of
+    /// these nodes.
+    pub(crate) fn with_calls(
+        topology: &'t Topology,
+        types: &'t Types<'a>,
+        calls: &[Node<'t>],
+    ) -> Self {
+        let calls = calls.iter().map(|node| (node.span(), *node)).collect();
+        Self { calls, ..Self::of(topology, types) }
+    }
+
+    fn value(&self, value: &Spanned<Value>) -> ScopeValue<'t> {
+        let call = self.calls.get(&value.span).copied();
+        call.map_or_else(|| ScopeValue::Known(value.value.clone()), ScopeValue::Written)
+    }
+
+    fn assigned(&self, values: &[AssignedValue], name: &str) -> Option<ScopeValue<'t>> {
+        Some(self.value(&values.iter().rfind(|one| one.name == name)?.value))
     }
 }
 
@@ -56,11 +79,6 @@ fn node_of(element: TopologyElement) -> Option<NodeIndex> {
 
 fn relation_of(element: TopologyElement) -> Option<RelationIndex> {
     if let TopologyElement::Relation(relation) = element { Some(relation) } else { None }
-}
-
-fn assigned<'e>(values: &[AssignedValue], name: &str) -> Option<ScopeValue<'e>> {
-    let found = values.iter().rfind(|one| one.name == name)?;
-    Some(ScopeValue::Known(found.value.value.clone()))
 }
 
 impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
@@ -119,7 +137,7 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
             TopologyElement::Relation(relation) => &self.topology.relation(relation).count,
             TopologyElement::Group(_) => &None,
         };
-        count.as_ref().map(|count| ScopeValue::Known(count.value.clone()))
+        count.as_deref().map(|count| self.value(count))
     }
 
     /// Where an index is written, the target is not known here.
@@ -128,7 +146,7 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
     }
 
     fn allocation(&self, relation: TopologyElement, property: &str) -> Option<ScopeValue<'t>> {
-        assigned(&self.topology.relation(relation_of(relation)?).allocation, property)
+        self.assigned(&self.topology.relation(relation_of(relation)?).allocation, property)
     }
 
     fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
@@ -176,7 +194,7 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
             }
             TopologyElement::Group(group) => &topology.group(group).described,
         };
-        assigned(&described.properties, name)
+        self.assigned(&described.properties, name)
     }
 
     fn capability_property(
@@ -187,7 +205,7 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
     ) -> Option<ScopeValue<'t>> {
         let capabilities = &self.topology.node(node_of(node)?).capabilities;
         let capability = capabilities.iter().find(|one| one.name == capability)?;
-        assigned(&capability.properties, name)
+        self.assigned(&capability.properties, name)
     }
 
     fn type_of(&self, element: TopologyElement) -> Option<TypeId> {

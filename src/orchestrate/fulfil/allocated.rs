@@ -116,6 +116,18 @@ pub(crate) fn amounts(
     relation.allocation.iter().filter_map(|one| amount(&one.name, &one.value.value)).collect()
 }
 
+/// The first property of which a relation allocates something and that a capability does not have.
+pub(super) fn unknown_property<'r>(
+    types: &Types<'_>,
+    kind: TypeId,
+    capability: &str,
+    relation: &'r TopologyRelation,
+) -> Option<&'r str> {
+    let defined = &types.effective(kind).capabilities.get(capability)?.definition;
+    let mut names = relation.allocation.iter().map(|one| &*one.name);
+    names.find(|name| !defined.is_open && !defined.properties.contains_key(name))
+}
+
 /// A value of a property of a capability in its base unit.
 pub(crate) fn in_base(
     types: &Types<'_>,

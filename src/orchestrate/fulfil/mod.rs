@@ -29,6 +29,7 @@ pub(crate) use subject::{FilterGraph, GraphNode, NodeSubject};
 pub(crate) use uses::{capability_bound, capability_uses, fitting};
 
 use crate::diagnostic::Diagnostics;
+use crate::orchestrate::evaluated::evaluate;
 use crate::topology::scope::TopologyScope;
 use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyNode};
 use crate::tosca::types::schemas::Schemas;
@@ -165,7 +166,10 @@ pub(crate) fn fulfil<'a>(
         if !found.is_waiting {
             return Ok((document, warnings));
         }
-        so_far = Some(Topology::read(evaluated.as_ref().unwrap_or(&document), &|_| false));
+        let mut next = Topology::read(evaluated.as_ref().unwrap_or(&document), &|_| false);
+        next.inputs.clone_from(&topology.inputs);
+        evaluate(&mut next, types);
+        so_far = Some(next);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds the targets that requirements and selections can have: nodes of the template and of the
 //! inventory.
 
-use super::allocated::{Allocations, LackingRoom, amounts, in_base, lacking};
+use super::allocated::{Allocations, LackingRoom, amounts, in_base, lacking, unknown_property};
 use super::filters::{FilterOwner, PlacedFilter};
 use super::inventory::node_type;
 use super::slots::{Selection, SlotDemand, Wish, derives};
@@ -320,7 +320,18 @@ impl<'q, 't> FulfilTargets<'q, 't> {
                 "its capability `{capability}` takes only relations of nodes of {only} template"
             ));
         }
-        self.lacking(target, capability, allocating).map(|lacks| lacks.words(capability))
+        let unknown = || {
+            let relation = self.question.topology.relation(allocating?);
+            let property = unknown_property(
+                self.question.types,
+                self.all[target].kind?,
+                capability,
+                relation,
+            )?;
+            Some(format!("its capability `{capability}` has no property `{property}`"))
+        };
+        let lacking = self.lacking(target, capability, allocating);
+        lacking.map(|lacks| lacks.words(capability)).or_else(unknown)
     }
 
     /// Where relations to a capability may come from.

@@ -61,6 +61,9 @@ pub(crate) struct FlattenedTemplate<'a> {
     pub document: Out<'a>,
     /// For each choice, the new names of its nodes.
     pub names: Vec<FxHashMap<String, String>>,
+    /// For each choice, its selected nodes that a relation is mapped onto, and the nodes that they
+    /// become.
+    pub targets: Vec<FxHashMap<String, String>>,
     /// Whether parts of values wait until nodes have their indices, for [`super::path::settled`].
     pub waits: bool,
     pub warnings: Diagnostics,
@@ -104,7 +107,10 @@ pub(crate) fn flatten<'f, 't, 'a>(
     let found = found.into_inner();
     match found.has_errors() {
         true => Err(found),
-        false => Ok(FlattenedTemplate { document, names, waits: waits.get(), warnings: found }),
+        false => {
+            let (waits, warnings) = (waits.get(), found);
+            Ok(FlattenedTemplate { document, names, targets, waits, warnings })
+        }
     }
 }
 
@@ -355,7 +361,8 @@ impl<'a> Flattening<'_, '_, 'a> {
         for (name, queue) in rest {
             let open = self.left_by(inner, name, queue.len() as u64);
             for relation in queue {
-                let mut body = self.outer_relationship(relation, None);
+                let mut body = MapEntries::new();
+                self.add_outer(relation, &mut body);
                 lead(&mut body, &relation.target, relation.capability.as_deref());
                 all.push((None, named(name, written(None, body))));
             }
@@ -384,44 +391,47 @@ impl<'a> Flattening<'_, '_, 'a> {
         relation: &MappedRelation<'_, 'a>,
     ) -> Out<'a> {
         let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen, &[]));
-        for keyname in ["optional", "count", "occurrences", "node_filter"] {
+        for keyname in ["optional", "count", "occurrences"] {
             set(&mut body, keyname, |_| None);
         }
         self.rename_relationship(chosen, &mut body);
-        let own = body.iter().position(|(key, _)| key_name(key) == "relationship");
-        let own = own.map(|at| body[at].1.clone());
-        for (key, value) in self.outer_relationship(relation, own.as_ref()) {
-            let name = key_name(&key).into_owned();
-            set(&mut body, &name, |_| Some(value));
-        }
+        self.add_outer(relation, &mut body);
         lead(&mut body, &relation.target, relation.capability.as_deref());
         with_body(&assignment.item, written(Some(&assignment.body), body))
     }
 
-    /// The relationship of a relation, merged over that of the assignment onto which it is mapped.
-    /// Entries of the assignment stay.
-    fn outer_relationship(
-        &self,
-        relation: &MappedRelation<'_, 'a>,
-        own: Option<&Out<'a>>,
-    ) -> MapEntries<'a> {
-        let Some(outer) = entry(&relation.outer.body, "relationship") else { return Vec::new() };
-        let outer = self.value(&outer, relation.at);
+    /// Adds to an assignment the relationship of the relation that is mapped onto it, and what that
+    /// allocates. What the assignment has itself stays.
+    fn add_outer(&self, relation: &MappedRelation<'_, 'a>, body: &mut MapEntries<'a>) {
+        let outer = |keyname: &str| {
+            let outer = entry(&relation.outer.body, keyname)?;
+            Some(self.value(&outer, relation.at))
+        };
+        if let Some(outer) = outer("allocation") {
+            set(body, "allocation", |own| Some(own.map_or(outer.clone(), |it| merged(it, &outer))));
+        }
+        let Some(outer) = outer("relationship") else { return };
         let is_map = |out: &Out<'a>| !entries(out).is_empty();
-        let key = OutKey::New("relationship".into());
-        let merged = match own {
-            None => outer,
-            Some(own) if is_map(own) && is_map(&outer) => merged(own, &outer),
+        let has_values = is_map(&outer) || self.is_template(&outer);
+        set(body, "relationship", |own| match own {
+            None => Some(outer),
+            Some(own) if is_map(own) && is_map(&outer) => Some(merged(own, &outer)),
             Some(own) => {
-                if is_map(&outer) {
-                    let message = "this relation is mapped onto a requirement with a named relationship, so assignments of its own relationship are left out";
+                if has_values {
+                    let message = "this relation is mapped onto a requirement with a relationship of its own, so what its own relationship says is left out";
                     let warning = Diagnostic::warning(Code::DroppedAssignment, message);
                     self.found.borrow_mut().push(warning.at(relation.outer.span));
                 }
-                own.clone()
+                Some(own.clone())
             }
-        };
-        vec![(key, merged)]
+        });
+    }
+
+    /// Whether a name is that of a relationship template.
+    fn is_template(&self, name: &Out<'a>) -> bool {
+        let templates = self.outer.section("relationship_templates");
+        let name = OutNode::root(name);
+        templates.zip(name.text()).is_some_and(|(all, name)| entry(&all, &name).is_some())
     }
 
     /// An assignment that is not mapped; only names in it change.
@@ -755,7 +765,8 @@ fn merged<'a>(own: &Out<'a>, outer: &Out<'a>) -> Out<'a> {
     like(own, all)
 }
 
-/// An assignment as versions before 2.0 write it: `occurrences` only if it has no target.
+/// An assignment as versions before 2.0 write it: `occurrences` and a filter only if it has no
+/// target.
 pub(super) fn as_written_before<'a>(assignment: &ViewedRequirement<'a>) -> Out<'a> {
     let mut body = entries(&assignment.body);
     for keyname in ["optional", "count"] {
@@ -764,5 +775,6 @@ pub(super) fn as_written_before<'a>(assignment: &ViewedRequirement<'a>) -> Out<'
     if assignment.target.is_none() {
         return left_open(assignment, body, 0);
     }
+    set(&mut body, "node_filter", |_| None);
     with_body(&assignment.item, written(Some(&assignment.body), body))
 }

@@ -18,8 +18,12 @@ const TRIED: usize = 1_000;
 
 /// Whether other combinations may avoid these errors.
 pub(super) fn may_help(Diagnostics(errors): &Diagnostics) -> bool {
-    const CODES: [Code; 3] =
-        [Code::UnfulfilledRequirement, Code::NoSelection, Code::TooManyRelations];
+    const CODES: [Code; 4] = [
+        Code::UnfulfilledRequirement,
+        Code::NoSelection,
+        Code::TooManyRelations,
+        Code::IncompatibleRequirement,
+    ];
     errors.iter().any(|error| CODES.iter().any(|&code| error.code == code))
 }
 

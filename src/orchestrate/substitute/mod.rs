@@ -7,6 +7,7 @@ mod bounds;
 pub(crate) mod candidate;
 mod choose;
 mod explain;
+mod fitted;
 mod flatten;
 mod joint;
 mod known;
@@ -24,21 +25,23 @@ pub use explain::{
     ExplainedRequirement, ExplainedRunnerUp, ExplainedSelection, ExplainedSubstitution,
     SubstitutionExplanation, human,
 };
-pub(crate) use represent::represented;
+pub(crate) use represent::{counts, represented};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::orchestrate::evaluated::evaluate;
 use crate::orchestrate::fulfil::{self, FulfilQuestion, Fulfilment, Inventory};
 use crate::orchestrate::tree::{
     entries, key_name, like, like_list, set, within_topology, without_directive,
 };
 use crate::topology::scope::TopologyScope;
-use crate::topology::{Topology, TopologyNode, type_named};
+use crate::topology::{Spanned, Topology, TopologyNode, type_named};
+use crate::tosca::function::function_in;
 use crate::tosca::{Family, Types};
 use candidate::{CandidateVariant, CatalogueTemplate, Facade, Refusal};
 use cuvee_sat::solve::SolverSettings;
 use cuvee_text::source::{FileId, SourceMap, Span};
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Out, OutNode};
+use cuvee_text::yaml::{Out, OutKey, OutNode};
 use flatten::{ChosenCandidate, FlattenedTemplate, flatten};
 use known::KnownChoices;
 use represent::{RepresentedDocument, RepresentedNodes};
@@ -46,7 +49,7 @@ use round::{Round, RoundChoice};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use view::{TemplateView, ViewedNode, ViewedRequirement};
+use view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 
 /// How deep templates may be nested.
 const DEPTH: usize = 64;
@@ -153,6 +156,14 @@ pub(crate) fn substitute<'a>(
     settings: &SubstitutionSettings<'_, '_>,
 ) -> Result<SubstitutedDocument<'a>, Diagnostics> {
     let own = represented(document, evaluated, settings.inputs, settings.types)?;
+    // A choice for a template with a count is one for all of its nodes.
+    let of_nodes = |choice: &ChosenTemplate| {
+        let nodes = own.nodes.of(&choice.node).cloned();
+        let choices = nodes.map(|node| ChosenTemplate { node, ..choice.clone() });
+        choices.collect::<Vec<_>>()
+    };
+    let chosen: Vec<_> = settings.chosen.iter().flat_map(of_nodes).collect();
+    let settings = &SubstitutionSettings { chosen: &chosen, ..*settings };
     let mut state = SubstitutedSoFar::begin((own.document, own.evaluated), catalogue, settings)?;
     let known = KnownChoices::default();
     for _ in 0..=DEPTH {
@@ -206,7 +217,7 @@ impl<'a> SubstitutedSoFar<'a> {
         let view = TemplateView::of(document.clone(), settings.types);
         unknown(settings.chosen, &view)?;
         let scopes = TemplateScopes::of(&view);
-        let open = ReadDocument::of(document, evaluated);
+        let open = ReadDocument::of(document, evaluated, settings);
         let FulfilledDocument { document, values, told, warnings, .. } =
             fulfilled(open, &scopes, catalogue, settings)?;
         Ok(Self {
@@ -263,7 +274,7 @@ impl<'a> SubstitutedSoFar<'a> {
                 None => (pass(&self.document), None),
             };
             self.start = is_first.then(|| (document.clone(), evaluated.clone()));
-            let open = ReadDocument::of(document, evaluated);
+            let open = ReadDocument::of(document, evaluated, settings);
             let found = fulfilled(open, &self.scopes, catalogue, settings)?;
             if is_first {
                 (self.told, self.warnings) = Default::default();
@@ -388,10 +399,11 @@ fn placed<'a>(
     let graph = TopologyScope::of(round.values, settings.types);
     let graph = Some((round.values, &graph));
     let flat = flatten(round.view, settings.types, chosen, uses, graph)?;
-    let open = ReadDocument::of(flat.document.clone(), None);
+    let open = ReadDocument::of(flat.document.clone(), None, settings);
     overused(&open.values, chosen, &flat.names, settings)?;
+    fitted::unfit(&open.values, &flat, chosen, settings.types)?;
     let own = repeated(&flat, settings)?;
-    let open = if own.is_changed { ReadDocument::of(own.document, None) } else { open };
+    let open = if own.is_changed { ReadDocument::of(own.document, None, settings) } else { open };
     let nodes = own.nodes;
     for names in &flat.names {
         scopes.add(names.values().flat_map(|name| nodes.of(name)));
@@ -408,7 +420,8 @@ fn repeated<'a>(
     flat: &FlattenedTemplate<'a>,
     settings: &SubstitutionSettings<'_, '_>,
 ) -> Result<RepresentedDocument<'a>, Diagnostics> {
-    let own = represented(flat.document.clone(), None, settings.inputs, settings.types)?;
+    let document = counted(&flat.document, settings);
+    let own = represented(document, None, settings.inputs, settings.types)?;
     match flat.waits {
         false => Ok(own),
         true => {
@@ -416,6 +429,31 @@ fn repeated<'a>(
             Ok(RepresentedDocument { document, is_changed: true, ..own })
         }
     }
+}
+
+/// A document whose node templates say by numbers how many nodes they stand for, as far as functions
+/// give these.
+fn counted<'a>(document: &Out<'a>, settings: &SubstitutionSettings<'_, '_>) -> Out<'a> {
+    let calls = |body: &Out<'a>| {
+        let count = entry(body, "instance_count");
+        count.is_some_and(|count| function_in(&OutNode::root(&count).to_value()).is_some())
+    };
+    within_topology(document, &mut |section, all| {
+        let nodes = entries(all);
+        if section != "node_templates" || !nodes.iter().any(|(_, body)| calls(body)) {
+            return all.clone();
+        }
+        let read = topology(document, settings);
+        let count = |((key, body), node): ((OutKey<'a>, Out<'a>), &TopologyNode)| {
+            let count = node.instance_count.as_ref().filter(|_| calls(&body));
+            let known = count.filter(|count| function_in(&count.value).is_none());
+            let Some(count) = known else { return (key, body) };
+            let mut all = entries(&body);
+            set(&mut all, "instance_count", |_| Some(Out::Value(count.value.clone())));
+            (key, like(&body, all))
+        };
+        like(all, nodes.into_iter().zip(&read.nodes).map(count).collect())
+    })
 }
 
 /// A document whose requirements may be open.
@@ -428,10 +466,26 @@ struct ReadDocument<'a> {
 }
 
 impl<'a> ReadDocument<'a> {
-    fn of(document: Out<'a>, evaluated: Option<Out<'a>>) -> Self {
-        let values = Topology::read(evaluated.as_ref().unwrap_or(&document), &|_| false);
+    fn of(
+        document: Out<'a>,
+        evaluated: Option<Out<'a>>,
+        settings: &SubstitutionSettings<'_, '_>,
+    ) -> Self {
+        let values = topology(evaluated.as_ref().unwrap_or(&document), settings);
         Self { document, evaluated, values }
     }
+}
+
+/// The topology of a document, with the values of functions as far as they are known.
+fn topology(document: &Out<'_>, settings: &SubstitutionSettings<'_, '_>) -> Topology {
+    let mut topology = Topology::read(document, &|_| false);
+    for input in &mut topology.inputs {
+        if let Some(given) = settings.inputs.get(&input.name) {
+            input.value = Some(Spanned { value: given.clone(), span: input.span });
+        }
+    }
+    evaluate(&mut topology, settings.types);
+    topology
 }
 
 /// The cost of fulfilling requirements, most important part first.
@@ -628,11 +682,14 @@ fn unused(
 }
 
 /// The document in the notation of its version: before TOSCA 2.0, `occurrences` for requirements that
-/// may stay open, and none for those with a target.
+/// may stay open, and neither these nor a `node_filter` for those with a target.
 fn finished<'a>(view: &TemplateView<'a>) -> Out<'a> {
     let is_new = |assignment: &ViewedRequirement<'a>| {
         let keys = entries(&assignment.body);
-        keys.iter().any(|(key, _)| matches!(&*key_name(key), "optional" | "count"))
+        keys.iter().any(|(key, _)| match &*key_name(key) {
+            "node_filter" => assignment.target.is_some(),
+            keyname => matches!(keyname, "optional" | "count"),
+        })
     };
     let has_new = || view.nodes.iter().flat_map(|node| &node.assignments).any(is_new);
     if view::is_of_2_0(&view.document) || !has_new() {

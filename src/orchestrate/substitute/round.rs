@@ -12,7 +12,7 @@ use super::explain::{ExplainedDirective, ExplainedSubstitution, line_of};
 use super::flatten::{ChosenCandidate, UsedCapabilities, flatten};
 use super::known::{ChosenVariant, KnownBest, KnownChoices, NodeAspects};
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, file_of};
-use super::{Catalogue, DEPTH, NestedDocument, SubstitutionSettings, repeated};
+use super::{Catalogue, DEPTH, NestedDocument, SubstitutionSettings, repeated, topology};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::orchestrate::fulfil::{FilterGraph, GraphNode};
 use crate::orchestrate::tree::{entries, key_name, like, within_topology};
@@ -351,7 +351,7 @@ impl<'r, 'a> Round<'r, '_, 'a> {
         let own = repeated(&flat, self.settings).ok()?;
         let names = flat.names.first()?.values().flat_map(|name| own.nodes.of(name));
         let ways = names.map(|name| (name.clone(), way.clone())).collect();
-        let values = Topology::read(&own.document, &|_| false);
+        let values = topology(&own.document, self.settings);
         let view = TemplateView::of(own.document, types);
         let graph = TopologyScope::of(&values, types);
         let round = Round { view: &view, values: &values, graph: &graph, ways: &ways, ..*self };

@@ -29,6 +29,17 @@ pub(crate) fn is_of(document: &Document) -> bool {
     document.is_called_otherwise()
 }
 
+/// Whether a value asks for the index of a node.
+pub(crate) fn asks_index(value: &Value) -> bool {
+    let is_it = |text: &str| function_name(text) == Some("node_index");
+    match value {
+        Value::String(text) => is_it(text),
+        Value::List(items) => items.iter().any(asks_index),
+        Value::Map(entries) => entries.iter().any(|(key, value)| is_it(key) || asks_index(value)),
+        _ => false,
+    }
+}
+
 /// The warning about a `default` where no value is needed: one of the standard's own examples has
 /// it.
 pub(crate) fn default_of_optional(noun: &str, key: Node<'_>) -> Diagnostic {

@@ -529,6 +529,10 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         }
         let Some(fixed) = definition.value else { return };
         if v2_0::is_of(fixed.document()) {
+            // Where nodes of one template have been told apart, each has the value of its index.
+            if v2_0::asks_index(&fixed.to_value()) {
+                return;
+            }
             let name = definition.named.name;
             let message = format!("`{name}` has a fixed value, and takes no other");
             let error = Diagnostic::error(Code::InvalidValue, message).at(value.span());

@@ -8,6 +8,7 @@ use super::known::{Indices, KnownInputs};
 use super::matching::{Slot, matched};
 use super::{NodeCounts, REPRESENTATIONS, Representing, whole};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
+use crate::orchestrate::evaluated::evaluate;
 use crate::orchestrate::fulfil::{
     Allocations, FilterGraph, FilterOwner, FilterTexts, GraphNode, NodeSubject, PlacedFilter,
     amounts, capability_uses, fitting, in_base, lacking, node_type,
@@ -158,7 +159,8 @@ pub(super) fn links(
     types: &Types<'_>,
 ) -> Result<RelationLinks, Diagnostics> {
     let view = TemplateView::of(document.clone(), types);
-    let topology = Topology::read(document, &|_| false);
+    let mut topology = Topology::read(document, &|_| false);
+    evaluate(&mut topology, types);
     let texts = FilterTexts::of(OutNode::root(document), &topology);
     let (filters, schemas) = (texts.read(), Schemas::new(types));
     let uses = capability_uses(&topology, types);

@@ -97,12 +97,10 @@ pub(crate) fn represented<'a>(
         return Ok(RepresentedDocument { document, evaluated, nodes, is_changed: false });
     }
     let judged = evaluated.as_ref().unwrap_or(&document);
-    let section = |name: &str| entry(&entry(judged, "topology_template")?, name);
-    let declared = section("inputs");
-    let known = KnownInputs::of(declared.as_ref().map(OutNode::root), inputs);
-    let section = section("node_templates");
+    let section = section(judged, "node_templates");
     let has_copies = section.iter().flat_map(entries).any(|(_, body)| is_copy(&body));
     let templates = section.map(|all| uncopied(&all)).unwrap_or_default();
+    let known = known_inputs(judged, inputs);
     let counts = NodeCounts::of(&templates, &known)?;
     let repeats = !counts.by_template.is_empty() || has_copies;
     let repeated = |document: Out<'a>, evaluates: bool| {
@@ -132,6 +130,25 @@ pub(crate) fn represented<'a>(
         }
     };
     Ok(RepresentedDocument { document, evaluated, nodes: counts.names(), is_changed })
+}
+
+/// How many nodes the node templates of a document stand for that say so, as far as the defaults of
+/// inputs decide it.
+pub(crate) fn counts(document: &Out<'_>) -> FxHashMap<String, u64> {
+    let templates = section(document, "node_templates").filter(|_| is_of_2_0(document));
+    let templates = templates.map(|all| uncopied(&all)).unwrap_or_default();
+    let counts = NodeCounts::of(&templates, &known_inputs(document, &FxHashMap::default()));
+    // What is wrong with a count is reported where the nodes are repeated.
+    counts.map(|counts| counts.by_template).unwrap_or_default()
+}
+
+fn section<'a>(document: &Out<'a>, name: &str) -> Option<Out<'a>> {
+    entry(&entry(document, "topology_template")?, name)
+}
+
+fn known_inputs(document: &Out<'_>, given: &FxHashMap<String, Value>) -> KnownInputs {
+    let declared = section(document, "inputs");
+    KnownInputs::of(declared.as_ref().map(OutNode::root), given)
 }
 
 impl NodeCounts {
@@ -272,7 +289,7 @@ impl Representing<'_, '_> {
     /// Reports outputs that ask for the index of a node, which they are not in.
     fn without_index(&self, outputs: &Out<'_>) {
         for (key, output) in entries(outputs) {
-            if asks_index(&OutNode::root(&output).to_value()) {
+            if v2_0::asks_index(&OutNode::root(&output).to_value()) {
                 let message = "`$node_index` has a meaning in a node only";
                 let error = Diagnostic::error(Code::InvalidFunction, message).at(key_span(&key));
                 let error = error.rule(Rule::new(&TOSCA_2_0, "10.2.1.6"));
@@ -401,18 +418,7 @@ fn indexed<'d>(
 /// The value that a definition gives, with its name, if the value asks for the index of a node.
 fn index_asked<'d>(definition: &'d PropertyDefinition<'_>) -> Option<(&'d str, Value)> {
     let value = definition.value.or(definition.default)?.to_value();
-    asks_index(&value).then_some((definition.named.name, value))
-}
-
-fn asks_index(value: &Value) -> bool {
-    match value {
-        Value::String(text) => v2_0::function_name(text) == Some("node_index"),
-        Value::List(items) => items.iter().any(asks_index),
-        Value::Map(entries) => entries.iter().any(|(key, value)| {
-            v2_0::function_name(key) == Some("node_index") || asks_index(value)
-        }),
-        _ => false,
-    }
+    v2_0::asks_index(&value).then_some((definition.named.name, value))
 }
 
 /// Adds those values of a type that ask for the index of a node and are not assigned.
