@@ -664,7 +664,10 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     ) -> FunctionResult {
         let Some(input) = self.scope.input(operand) else { return Ok(None) };
         match input.value {
-            Some(value) => Ok(self.within(value, path, None)?.unwrap_or_default()),
+            Some(value) => {
+                let schema = input.schema.as_ref();
+                Ok(self.of_assigned(value, schema, path, None)?.unwrap_or_default())
+            }
             None if !input.is_required => Ok(None),
             None => {
                 let name = input.name;
@@ -705,7 +708,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         let [step, rest @ ..] = path else { return self.cell(node, site).map(Some) };
         if call(node).is_some() || v2_0::is_of(node.document()) && v2_0::called(node).is_some() {
             let Some(value) = self.cell(node, site)? else { return Ok(Some(None)) };
-            return self.part_of_value(value, path).map(Some);
+            return self.within(ScopeValue::Known(value), path, site);
         }
         let part = match (node.kind(), step.index()) {
             (NodeKind::Sequence, Some(index)) => {
@@ -832,7 +835,9 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         let name = first.name();
         let definition = self.own_property(owner.element, &name);
         match self.scope.property(owner.element, &name) {
-            Some(assigned) => self.of_assigned(assigned, definition, rest, owner),
+            Some(assigned) => {
+                self.of_assigned(assigned, definition.map(|it| &it.schema), rest, Some(owner))
+            }
             None => self.of_definition(definition, rest, owner),
         }
     }
@@ -872,19 +877,19 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     fn of_assigned(
         &mut self,
         assigned: ScopeValue<'e>,
-        definition: Option<&PropertyDefinition<'e>>,
+        schema: Option<&Schema<'e>>,
         path: &[ValueStep<'_>],
-        owner: Representation<S::Element>,
+        owner: Option<Representation<S::Element>>,
     ) -> PathLookup {
         let (mut held, mut start) = (assigned, 0);
         loop {
-            let found = self.within(held.clone(), &path[start..], Some(owner))?;
-            let (None, Some(definition)) = (&found, definition) else { return Ok(found) };
+            let found = self.within(held.clone(), &path[start..], owner)?;
+            let (None, Some(schema)) = (&found, schema) else { return Ok(found) };
             let mut missing = start + 1;
-            while self.within(held.clone(), &path[start..missing], Some(owner))?.is_some() {
+            while self.within(held.clone(), &path[start..missing], owner)?.is_some() {
                 missing += 1;
             }
-            let default = self.scope.default_of(&definition.schema, &names(&path[..missing]));
+            let default = self.scope.default_of(schema, &names(&path[..missing]));
             let Some(default) = default else { return Ok(None) };
             (held, start) = (ScopeValue::Known(default), missing);
         }
@@ -900,7 +905,12 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         let is_selected = defined.value.is_none() && self.scope.is_selected(owner.element);
         match defined.value.or(defined.default) {
             _ if is_selected => Ok(Some(None)),
-            Some(value) => self.of_assigned(ScopeValue::Written(value), definition, path, owner),
+            Some(value) => self.of_assigned(
+                ScopeValue::Written(value),
+                Some(&defined.schema),
+                path,
+                Some(owner),
+            ),
             None => Ok(None),
         }
     }
@@ -916,7 +926,9 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         let name = first.name();
         let defined = self.capability_property(node.element, capability, &name);
         match self.scope.capability_property(node.element, capability, &name) {
-            Some(assigned) => self.of_assigned(assigned, defined, rest, node),
+            Some(assigned) => {
+                self.of_assigned(assigned, defined.map(|it| &it.schema), rest, Some(node))
+            }
             None => self.of_definition(defined, rest, node),
         }
     }

@@ -50,7 +50,8 @@ pub(crate) trait FormOfText {
     /// Whether a number is such a text without quotes.
     fn is_text(&self, number: &Number) -> bool;
 
-    /// An amount in a unit in which it is an integer, if only integers are allowed and it is none.
+    /// An amount in the base unit, without a fraction of that, if only integers are allowed and it is
+    /// none.
     fn in_whole_units(&self, amount: &Number, unit: &str) -> Option<Value>;
 
     /// The form of texts in an entry of a map, or in a property of a structure, if that is another one.

@@ -159,7 +159,8 @@ impl FormOfText for TextType {
         if number.as_int().is_some() {
             return None;
         }
-        let whole = amount(&format!("{number} {unit}"), units)?.number().as_int()?;
+        let whole = amount(&format!("{number} {unit}"), units)?.number();
+        let whole = whole.as_int().unwrap_or(whole.as_f64() as i64);
         Some(format!("{whole} {}", self.base_unit()?).into())
     }
 
