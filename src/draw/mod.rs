@@ -252,9 +252,14 @@ impl<'t> Drawing<'t> {
     /// A drawing with the state of each node and relation, by its identifier.
     pub fn with(outline: &'t Outline, mut state: impl FnMut(&str) -> State) -> Self {
         let outline = sound(outline);
-        let nodes = outline.nodes.iter().map(|node| state(&node.identifier)).collect();
-        let relations =
-            outline.relations.iter().map(|relation| state(&relation.identifier)).collect();
+        let nodes: Vec<_> = outline.nodes.iter().map(|node| state(&node.identifier)).collect();
+        // What a node copies is there where both are.
+        let relation = |relation: &OutlineRelation| match &relation.copies {
+            Some(copied) if state(copied) == State::Absent => State::Absent,
+            Some(_) => nodes.get(relation.source).copied().unwrap_or_default(),
+            None => state(&relation.identifier),
+        };
+        let relations = outline.relations.iter().map(relation).collect();
         Self { outline, nodes, relations, names: Vec::new() }
     }
 

@@ -63,6 +63,9 @@ pub struct OutlineRelation {
     pub conditions: Vec<String>,
     /// The place of the declaration: `file:line:column`.
     pub place: String,
+    /// The identifier of the relation that is declared, if the source copies the one that has it.
+    #[serde(skip)]
+    pub copies: Option<String>,
 }
 
 /// Where an element is declared, and whether a variant has it.
@@ -121,8 +124,22 @@ impl Outline {
             hosting: relation.hosting,
             conditions: conditions(relation.id),
             place: place(relation.id),
+            copies: None,
         });
-        Self { nodes: nodes.collect(), relations: relations.collect() }
+        let mut relations: Vec<_> = relations.collect();
+        let nodes: Vec<OutlineNode> = nodes.collect();
+        for (source, node) in graph.nodes.iter().enumerate() {
+            let holder = graph.holder(node, "requirements");
+            for id in holder.relations.iter().filter(|_| holder.id != node.id) {
+                let relation = relations[id.0 as usize].clone();
+                let of = graph.identifier(holder.id).to_string();
+                let written = relation.identifier.strip_suffix(&*of).unwrap_or_default();
+                let identifier = format!("{written}{}", nodes[source].identifier);
+                let copies = Some(relation.identifier);
+                relations.push(OutlineRelation { identifier, source, copies, ..relation });
+            }
+        }
+        Self { nodes, relations }
     }
 }
 
@@ -250,6 +267,32 @@ topology_template:
                 target,
                 conditions.to_owned()
             ))
+        );
+    }
+
+    #[test]
+    fn copies_have_the_relations_of_what_they_copy() {
+        let text = "\
+tosca_definitions_version: tosca_2_0
+node_types: {T: {}}
+service_template:
+  node_templates:
+    a: {type: T, requirements: [to: b]}
+    b: {type: T}
+    c: {copy: a}
+    d: {copy: a, requirements: []}
+";
+        let outline = Resolver::from_text("t.yaml", text).outline().unwrap();
+        let relations = outline.relations.iter();
+        let relations: Vec<_> =
+            relations.map(|it| (&*it.identifier, it.source, it.target, &it.copies)).collect();
+        let own = Some("relation.to@0.node.a".to_owned());
+        assert_eq!(
+            relations,
+            [
+                ("relation.to@0.node.a", 0, Some(1), &None),
+                ("relation.to@0.node.c", 2, Some(1), &own)
+            ]
         );
     }
 
