@@ -368,7 +368,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether a template stands for no node at all.
     pub(super) fn is_nothing(&self, node: NodeIndex) -> bool {
-        count(self.topology.node(node)) == InstanceCount::Known(0)
+        count(self.topology, self.topology.node(node)) == InstanceCount::Known(0)
     }
 
     /// Whether nothing has to be done for a node.

@@ -16,7 +16,7 @@ pub(super) fn node(
     let node = topology.node(id);
     let name = (topology.node_identifier(id), node.name.clone());
     builder.element(name, |name| PlanElement {
-        count: count(node),
+        count: count(topology, node),
         is_there: is_selected(node),
         ..PlanElement::new(name, PlanElementKind::Node, behaviors.place(node.span))
     })
@@ -61,8 +61,8 @@ pub(super) fn is_selected(node: &TopologyNode) -> bool {
 }
 
 /// The number of instances of a node (statement D11).
-pub(super) fn count(node: &TopologyNode) -> InstanceCount {
-    match node.count() {
+pub(super) fn count(topology: &Topology, node: &TopologyNode) -> InstanceCount {
+    match node.count().map(|said| of_input(topology, said).unwrap_or(said)) {
         None => InstanceCount::One,
         Some(Value::Number(number)) => {
             match number.as_int().and_then(|count| count.try_into().ok()) {
@@ -72,4 +72,13 @@ pub(super) fn count(node: &TopologyNode) -> InstanceCount {
         }
         Some(_) => InstanceCount::Open,
     }
+}
+
+/// The value of the input that a call asks for.
+fn of_input<'t>(topology: &'t Topology, call: &Value) -> Option<&'t Value> {
+    let Value::Map(call) = call else { return None };
+    let [(function, Value::String(name))] = &**call else { return None };
+    let mut inputs = topology.inputs.iter().filter(|_| **function == *"get_input");
+    let input = inputs.find(|input| *input.name == **name)?;
+    Some(&input.value.as_ref().or(input.default.as_ref())?.value)
 }
