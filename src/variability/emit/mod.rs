@@ -439,6 +439,10 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
     }
 
     fn workflows(&mut self, like: Node<'a>) -> Out<'a> {
+        // Validation reports what is no map.
+        if like.kind() != NodeKind::Mapping {
+            return self.source(like);
+        }
         let entries = self.entries(like, |this, _, workflow| {
             let inputs = workflow.get("inputs").into_iter().flat_map(Node::entries);
             this.workflow_inputs = inputs.filter_map(|(name, _)| name.text()).collect();

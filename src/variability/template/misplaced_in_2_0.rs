@@ -47,7 +47,15 @@ impl WordFinder<'_> {
     ) {
         let name = keyname.name;
         match keyname.holds {
-            KeynameContent::Values if name == "properties" && is_conditional => {}
+            KeynameContent::Values if name == "properties" && is_conditional => {
+                let asking = named(value).flat_map(|(_, body)| expressed(body, &|_| false));
+                self.report(asking, "a value without `expression`", entity);
+            }
+            KeynameContent::Value if matches!(name, "count" | "optional") => {
+                let is_word = |word: &str| word == "variability_input" || is_keyword(word);
+                let words = expressed(value, &is_word);
+                self.report(words, &format!("the `{name}` of {}", entity.what), entity);
+            }
             KeynameContent::Values if name == "allocation" => {
                 let words = wrapping(value).chain(common(value));
                 self.report(words, "an allocation", entity);
@@ -83,6 +91,12 @@ impl WordFinder<'_> {
         let rule = || Rule::new(&TOSCA_2_0, entity.section);
         self.diagnostics.0.extend(words.into_iter().map(|key| misplaced(key, what).rule(rule())));
     }
+}
+
+/// The keys of a map that are such words, or ask for a variability input.
+fn expressed<'n>(map: Node<'n>, is_word: &dyn Fn(&str) -> bool) -> Vec<Node<'n>> {
+    let is_it = |key: &Node<'_>| written(*key) == "$variability_input" || is_word(written(*key));
+    map.entries().map(|(key, _)| key).filter(is_it).collect()
 }
 
 /// Whether elements of variability stand below a keyname of this element.
