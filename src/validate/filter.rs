@@ -5,7 +5,9 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
 use crate::tosca::types::schemas::definitions;
-use crate::tosca::value::{Clause, Datum, PropertyDefinition, check_constraint_definition};
+use crate::tosca::value::{
+    Clause, Datum, Primitive, PropertyDefinition, check_constraint_definition,
+};
 use crate::tosca::{EffectiveCapability, Family, Part, TypeId, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::PropertyValue;
@@ -45,6 +47,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// target type have the parts that it names.
     pub(super) fn node_filter(&self, when: &[ElementId], filter: Node<'_>, target: Option<TypeId>) {
         let mut diagnostics = Diagnostics::default();
+        self.expects_one(when, filter, Primitive::Boolean);
         let filter = NodeFilter::read(filter, &mut diagnostics);
         self.report_all(when, diagnostics);
         let Some(target) = target else { return };

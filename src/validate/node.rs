@@ -68,17 +68,18 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Checks for how many nodes a template of TOSCA 2.0 stands.
+    /// Checks for how many nodes a template stands.
     fn count(&self, id: ElementId, body: Node<'a>) {
-        let is_wrong = |it: &Node<'_>| {
-            v2_0::is_of(it.document())
-                && requirement::count(*it).is_none()
-                && function(*it).is_none()
-        };
         let Some(count) = body.get("instance_count") else { return };
-        if is_wrong(&count) {
-            let got = count.text().map_or(count.describe().to_owned(), |text| format!("`{text}`"));
-            let message = format!("`count` has to be an integer from 0 up, not {got}");
+        if requirement::count(count).is_none() && function(count).is_none() {
+            let is_2_0 = v2_0::is_of(count.document());
+            let keyname = if is_2_0 { "count" } else { "instance_count" };
+            let got = match (count.text(), count.as_str()) {
+                (_, Some(text)) => format!("the string `{text}`"),
+                (Some(text), None) => format!("`{text}`"),
+                (None, None) => count.describe().to_owned(),
+            };
+            let message = format!("`{keyname}` has to be an integer from 0 up, not {got}");
             let error = Diagnostic::error(Code::InvalidTemplate, message).at(count.span());
             self.report(id, error.section(NODE.section));
         }

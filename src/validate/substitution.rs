@@ -14,6 +14,7 @@ use crate::tosca::types::schemas;
 use crate::tosca::value::{PropertyDefinition, check_assignments, check_value};
 use crate::tosca::{EffectiveType, Family, Named, RequirementDefinition, TypeId, TypeRef, v2_0};
 use crate::variability::graph::{ElementId, NodeElement, Target};
+use crate::variability::template::Declared;
 use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashSet;
 
@@ -67,7 +68,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) {
         let schema = self.schemas.of(kind);
         if let Some(filter) = substitution.node.get("substitution_filter") {
-            self.paths(PathStop::Node(ReachedNode { kind, template: None }), filter);
+            self.condition(PathStop::Node(ReachedNode { kind, template: None }), filter);
         }
         for mapping in &substitution.properties {
             match self.mapped(mapping, &schema.properties, kind, "property", "3.8.8.1") {
@@ -94,8 +95,14 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         }
         for mapping in &substitution.part_attributes {
-            self.mapped_part(mapping, kind, "attribute");
+            let definition = self.mapped_part(mapping, kind, "attribute");
             self.output_mapping(mapping.to);
+            let is_list = mapping.part == MappedPart::Relationships;
+            if let Some(definition) = definition.filter(|_| is_list) {
+                let outputs = self.graph.outputs.iter().map(|it| (it.id, &it.parameter.declared));
+                let outputs: Vec<_> = outputs.collect();
+                self.lists(mapping.to, definition, ("output", "has to give", "3.8.9.1"), &outputs);
+            }
         }
         substitution
             .capabilities
@@ -277,33 +284,47 @@ impl<'c, 'a> Checker<'c, 'a> {
         );
     }
 
-    /// Checks that the input of a mapping accepts the values. All relations together give a list.
+    /// Checks that the input of a mapping accepts the values.
     fn part_input(&self, mapping: &PartMapping<'a>, definition: &PropertyDefinition<'c>) {
         if mapping.part != MappedPart::Relationships {
             return self.input_mapping(mapping.to, definition);
         }
-        let text = mapping.to.text().unwrap_or_default();
-        let inputs = || self.graph.inputs.iter().filter(|it| it.parameter.declared.name() == text);
-        let ids: Vec<_> = inputs().map(|input| input.id).collect();
-        let known = self.graph.inputs.iter().map(|input| input.parameter.declared.name());
+        let inputs = self.graph.inputs.iter().map(|it| (it.id, &it.parameter.declared));
+        let inputs: Vec<_> = inputs.collect();
+        let ids = inputs.iter().filter(|(_, it)| Some(it.name()) == mapping.to.text());
+        let ids: Vec<_> = ids.map(|(id, _)| *id).collect();
+        let known = inputs.iter().map(|(_, input)| input.name());
         self.mapped_to(mapping.to, &ids, "input", known, "3.8.8.1");
-        for input in inputs().filter(|input| self.counts(input.id)) {
-            let declared = input.parameter.declared.value();
+        self.lists(mapping.to, definition, ("input", "gets", "3.8.8.1"), &inputs);
+    }
+
+    /// Checks that an input or output has lists of such values: all relations together give a list.
+    fn lists(
+        &self,
+        name: Node<'a>,
+        definition: &PropertyDefinition<'c>,
+        (what, verb, section): (&str, &str, &'static str),
+        parameters: &[(ElementId, &Declared<'a>)],
+    ) {
+        let text = name.text().unwrap_or_default();
+        for (id, declared) in parameters.iter().filter(|(_, it)| it.name() == text) {
+            let declared = declared.value();
             let entries = declared.get("entry_schema");
             let entries = entries.and_then(|it| it.get("type").unwrap_or(it).text());
             let wanted = definition.schema.type_name;
-            let is_list = declared.get("type").and_then(Node::text) == Some("list");
+            let kind = declared.get("type").and_then(Node::text);
+            let is_list = kind.map_or(what == "output", |kind| kind == "list");
             let fits = entries.is_none_or(|entries| {
                 self.alike(self.types.find_data(entries), self.types.find_data(wanted))
             });
-            if !is_list || !fits {
+            if self.counts(*id) && !(is_list && fits) {
                 let message = format!(
-                    "the input `{text}` gets a list of values of `{wanted}`, one for each relation"
+                    "the {what} `{text}` {verb} a list of values of `{wanted}`, one for each relation"
                 );
                 let error = Diagnostic::error(Code::IncompatibleType, message);
-                let error = error.at(mapping.to.span()).section("3.8.8.1");
+                let error = error.at(name.span()).section(section);
                 let help = format!("declare it with `type: list` and `entry_schema: {wanted}`");
-                self.report_when(&[input.id], &[], error.help(help));
+                self.report_when(&[*id], &[], error.help(help));
             }
         }
     }
@@ -483,8 +504,12 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .section(SECTION);
             return self.report_when(&[], &[], error);
         }
-        let operations =
-            effective.interfaces.get(named.name).map(|interface| &interface.definition.operations);
+        let interface = effective.interfaces.get(named.name);
+        if interface.is_none() && v2_0::is_of(named.key.document()) {
+            let known = effective.interfaces.keys().copied();
+            self.lacks(&[], (kind, "interface"), named.key, known, SECTION);
+        }
+        let operations = interface.map(|interface| &interface.definition.operations);
         for (operation, target) in named.value.entries() {
             let name = operation.text().unwrap_or_default();
             if let Some(operations) = operations.filter(|operations| !operations.contains_key(name))

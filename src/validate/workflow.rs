@@ -61,7 +61,7 @@ impl<'a> Checker<'_, 'a> {
                 .for_each(|subject| self.assertions(&precondition.condition, &subject));
         }
         if let Some(condition) = of_2_0(workflow.named.value, "precondition") {
-            self.paths(PathStop::Unknown, condition);
+            self.condition(PathStop::Unknown, condition);
         }
         for step in &workflow.steps {
             let subject = step
@@ -70,7 +70,7 @@ impl<'a> Checker<'_, 'a> {
                 .unwrap_or_default();
             self.assertions(&step.filter, &subject);
             if let Some(filter) = of_2_0(step.named.value, "filter") {
-                self.paths(self.reached(&subject), filter);
+                self.condition(self.reached(&subject), filter);
             }
             self.activities(&step.activities, &subject, workflows);
             self.step_host(step, &subject);

@@ -2,7 +2,7 @@
 
 use super::super::checker::Checker;
 use super::applied::JudgedExpression;
-use super::kind::{KnownValue, ValueType};
+use super::kind::{Fit, KnownValue, ValueType};
 use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
@@ -11,7 +11,7 @@ use crate::tosca::value::Primitive;
 use crate::tosca::{Family, Parts, PropertyDefinition, RequirementDefinition, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeElement, NodeId, RelationElement};
-use cuvee_text::yaml::{Node, Scalar};
+use cuvee_text::yaml::{Node, NodeKind, Scalar};
 
 /// A node that a path has reached.
 #[derive(Clone, Copy)]
@@ -162,7 +162,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks all calls in an expression, in which `SELF` is something of these types.
-    pub(in crate::validate) fn paths<'n>(&self, own: PathStop<'c>, expression: Node<'n>) {
+    pub(in crate::validate) fn paths(&self, own: PathStop<'c>, expression: Node<'_>) {
+        self.expression(own, expression);
+    }
+
+    fn expression<'n>(&self, own: PathStop<'c>, expression: Node<'n>) -> Vec<ConditionalValue> {
         let ask = |node: Node<'n>| {
             let (call, steps) = path_call(node)?;
             let is_own = steps.first().and_then(|start| start.as_str()) == Some("SELF");
@@ -177,7 +181,26 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
             Some(answers)
         };
-        self.judged(JudgedExpression { when: &[], value: None, ask: &ask }, expression);
+        self.judged(JudgedExpression { when: &[], value: None, ask: &ask }, expression)
+    }
+
+    /// The same of a condition, or of a list of these: what they give are booleans.
+    pub(in crate::validate) fn condition(&self, own: PathStop<'c>, condition: Node<'_>) {
+        if condition.kind() == NodeKind::Sequence {
+            return condition.items().for_each(|one| self.condition(own, one));
+        }
+        let boolean = ValueType::of(Primitive::Boolean);
+        let found = self.expression(own, condition);
+        // What other functions give is judged by their names.
+        for ConditionalValue { when, outcome } in
+            found.iter().filter(|_| path_call(condition).is_some())
+        {
+            if let Ok(outcome) = outcome
+                && self.fit(outcome, &boolean) == Fit::No
+            {
+                self.report_when(when, &[], self.misfit(condition, outcome, &boolean));
+            }
+        }
     }
 
     /// The value that a call asks for, from where its path starts.

@@ -31,7 +31,7 @@ impl Checker<'_, '_> {
                     let source = Some(ReachedNode { kind: id, template: None });
                     let ends = effective.map(|it| self.defined_ends(it)).unwrap_or_default();
                     let own = ReachedRelationship { source, ..ends };
-                    self.paths(PathStop::Relationship(own), filter);
+                    self.condition(PathStop::Relationship(own), filter);
                 }
             }
         }
