@@ -46,7 +46,8 @@ type FilesByPath = Vec<(PathBuf, Vec<u8>)>;
 /// The documents, and the files that are not converted.
 type PlacedFiles<'l> = (PlacedDocuments<'l>, FilesByPath);
 
-/// The paths from a document to a file that is named from the root, and to another document.
+/// The path from a document to a file that it imports by a name which leads elsewhere now, and the
+/// one to another document.
 type PathsFrom<'t> = (&'t dyn Fn(&str) -> Option<String>, &'t dyn Fn(FileId) -> Option<String>);
 
 /// A template of a conversion, and the documents that it imports.
@@ -295,9 +296,9 @@ impl<'l> VersionFiles<'l> {
             if beside.is_some() && !needed.is_empty() {
                 files.push((supplied, supplied_document(types, &needed).into_bytes()));
             }
-            let has_one = documents.len() == 1 && self.others.is_empty() && named.is_empty();
-            if self.is_single || has_one {
-                losses.extend(left_behind(links, named));
+            losses.extend(self.left_behind(links, documents));
+            if self.is_single {
+                losses.extend(named.iter().map(named_behind));
             }
         }
         let is_written = |path: &PathBuf| files.iter().any(|(own, _)| own == path);
@@ -367,17 +368,23 @@ impl<'l> VersionFiles<'l> {
                 continue;
             }
             let beside = beside.map(|supplied| relative(path, supplied));
-            let below_root = |name: &str| {
-                let named = Path::new(name.strip_prefix('/')?);
-                let is_there = documents.iter().any(|(_, own)| own == named);
-                is_there.then(|| relative(path, named))
+            let directory = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+            let imported = |name: &str| {
+                if let Some(named) = name.strip_prefix('/').map(Path::new) {
+                    let is_there = documents.iter().any(|(_, own)| own == named);
+                    return is_there.then(|| relative(path, named));
+                }
+                let named = normalize(&directory(&self.asked(document)).join(name));
+                let (_, own) = documents.iter().find(|(other, _)| self.asked(other) == named)?;
+                let is_there = normalize(&directory(path).join(name)) == *own;
+                (!is_there).then(|| relative(path, own))
             };
             let path_to = |file: FileId| {
                 let (_, other) = documents.iter().find(|(document, _)| document.file() == file)?;
                 Some(relative(path, other))
             };
             let imports = [&bringing, &leaving];
-            let paths = (&below_root as _, &path_to as _);
+            let paths = (&imported as _, &path_to as _);
             let context = context((types, &renamed, &refusals), beside, paths, imports);
             written.add(path, converted(document, self.to, &context));
         }
@@ -403,6 +410,29 @@ impl<'l> VersionFiles<'l> {
                 written.add(path, converted_part(part, of.template, self.to, &context));
             }
         }
+    }
+
+    /// The imports of files that are of the other version, and not converted with the documents.
+    fn left_behind(&self, links: &Links, documents: &PlacedDocuments<'l>) -> Vec<Loss> {
+        let is_own = |file: FileId| documents.iter().any(|(it, _)| it.file() == file);
+        let is_other = |file: FileId| {
+            let is_of_2_0 = self.loaded.whole(file).is_ok_and(v2_0::is_of);
+            is_of_2_0 != (self.to == TargetVersion::Two)
+        };
+        let why = match self.is_single {
+            true => {
+                "one document is written; convert it, too, or write to a directory or an archive"
+            }
+            false => "it does not belong to the files that are written; convert it, too",
+        };
+        let left = links.links.iter();
+        let left = left.filter(|it| is_own(it.from) && !is_own(it.to) && is_other(it.to));
+        left.map(|it| lost(("imports", it.span), "an imported file", why)).collect()
+    }
+
+    /// The path of a document in the source.
+    fn asked(&self, document: &Document) -> PathBuf {
+        normalize(self.loaded.sources().file(document.file()).asked())
     }
 
     /// The imports that bring more than types in version 1.3, by their places.
@@ -451,7 +481,7 @@ impl<'l> VersionFiles<'l> {
 fn context<'t, 'l>(
     (types, renamed, refusals): (&'t Types<'l>, &'t FxHashMap<TypeId, String>, &'t Refusals),
     beside: Option<String>,
-    (below_root, path_to): PathsFrom<'t>,
+    (imported, path_to): PathsFrom<'t>,
     [bringing, leaving]: [&'t FxHashSet<Span>; 2],
 ) -> VersionContext<'t, 'l> {
     VersionContext {
@@ -465,7 +495,7 @@ fn context<'t, 'l>(
         extended: NEWEST_VERSION,
         mark: EXTENSION.key,
         beside,
-        below_root,
+        imported,
         path_to,
         leaving,
     }
@@ -476,29 +506,24 @@ fn leading_to(links: &Links, files: &FxHashSet<FileId>) -> FxHashSet<Span> {
     links.links.iter().filter(|link| files.contains(&link.to)).map(|link| link.span).collect()
 }
 
-/// The files of one document that are not converted with it: those that its imports and its
-/// variability name.
-fn left_behind(links: &Links, named: &[VariabilityFile<'_>]) -> Vec<Loss> {
-    let loss = |path: &str, span: Span, construct: &str, how: &str| Loss {
+/// What is told of a file that is named beside the only document that is written, and not converted.
+fn named_behind((root, part, _): &VariabilityFile<'_>) -> Loss {
+    let (path, construct) = match part {
+        NamedPart::Rules => ("qualities", "a file of technology rules"),
+        NamedPart::Conditions => ("type_specific_conditions", "a file with conditions of types"),
+    };
+    let why = "one document is written; write to a directory or an archive";
+    lost((path, root.span()), construct, why)
+}
+
+fn lost((path, span): (&str, Span), construct: &str, why: &str) -> Loss {
+    Loss {
         path: path.to_owned(),
         span: Some(span),
         construct: construct.to_owned(),
-        why: format!("one document is written; {how} to a directory or an archive"),
+        why: why.to_owned(),
         kind: LossKind::Lost,
-    };
-    let top = links.links.iter().filter(|link| Some(link.from) == links.top);
-    let imported =
-        top.map(|link| loss("imports", link.span, "an imported file", "convert it, too, or write"));
-    let named = named.iter().map(|(root, part, _)| {
-        let (path, construct) = match part {
-            NamedPart::Rules => ("qualities", "a file of technology rules"),
-            NamedPart::Conditions => {
-                ("type_specific_conditions", "a file with conditions of types")
-            }
-        };
-        loss(path, root.span(), construct, "write")
-    });
-    imported.chain(named).collect()
+    }
 }
 
 /// The name by which one file imports another.

@@ -15,8 +15,8 @@ use std::sync::{Arc, LazyLock};
 
 /// Templates whose conditions come back in another form that says the same: a condition directly
 /// in place of `assert`, several clauses as `and`, `count` as `occurrences`, the value of an input as
-/// its default.
-const OTHER_FORM: [&str; 8] = [
+/// its default, an interface that is called by its type by its name.
+const OTHER_FORM: [&str; 10] = [
     "plan/secrets/",
     "plan/07-preconditions/",
     "plan/09-filter/",
@@ -25,6 +25,8 @@ const OTHER_FORM: [&str; 8] = [
     "diagnostics/requirement-mapping",
     "diagnostics/workflow.yaml",
     "diagnostics/directives.yaml",
+    "diagnostics/interface-assignment.yaml",
+    "instance/interface-inputs/simple.yaml",
 ];
 
 /// Templates whose relationships are of a type that the supplied one is no ancestor of.

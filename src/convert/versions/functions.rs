@@ -1,18 +1,29 @@
 //! Converts values and the functions that they call.
 
-use super::{Converter, TargetVersion, call, inline_list, list, map, paths, text};
+use super::{AssignedTo, Converter, TargetVersion, call, inline_list, list, map, paths, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
 use crate::tosca::function::function_not_map;
 use crate::tosca::v2_0;
 use crate::tosca::value::{Primitive, Schema};
-use cuvee_text::yaml::{Node, NodeKind, Out, OutKey};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, Scalar};
 
 /// The functions of both versions whose arguments are values.
 const OF_VALUES: [&str; 3] = ["concat", "join", "token"];
 
 /// The functions that only version 1.3 has.
-const OLD: [&str; 2] = ["get_operation_output", "get_nodes_of_type"];
+const OLD: [&str; 3] = ["get_operation_output", "get_nodes_of_type", EVAL];
+
+/// The function of Unfurl, which asks for what its text leads to.
+const EVAL: &str = "eval";
+
+/// The function that a map of version 1.3 calls.
+fn function_of_1_3(node: Node<'_>) -> Option<&str> {
+    function_not_map(node).or_else(|| {
+        let of = node.get(EVAL)?.as_str()?;
+        (node.entries().len() == 1 && of.contains("::")).then_some(EVAL)
+    })
+}
 
 impl<'a> Converter<'_, 'a> {
     /// Converts a value. Returns nothing where it has no counterpart.
@@ -22,6 +33,9 @@ impl<'a> Converter<'_, 'a> {
                 let schema = self.expected.clone();
                 self.value_to_2_0(node, schema.as_deref())
             }
+            TargetVersion::Simple if self.is_range(self.expected.as_deref()) => {
+                self.range_to_1_3(node)
+            }
             TargetVersion::Simple => self.value_to_1_3(node),
         }
     }
@@ -29,6 +43,11 @@ impl<'a> Converter<'_, 'a> {
     /// Converts a value of version 1.3. What has no counterpart is reported.
     fn value_to_2_0(&mut self, node: Node<'a>, schema: Option<&Schema<'a>>) -> Option<Out<'a>> {
         match node.kind() {
+            NodeKind::Scalar if self.is_too_large(node, schema) => {
+                let why = "integers of TOSCA 2.0 have 64 bits";
+                self.report(LossKind::Lost, node, "a value", why);
+                None
+            }
             NodeKind::Scalar => {
                 let literal = || paths::literal(node);
                 Some(self.notation_to_2_0(node, schema).map_or_else(literal, text))
@@ -41,7 +60,7 @@ impl<'a> Converter<'_, 'a> {
                 let items = items.collect::<Option<_>>()?;
                 Some(list(node, items))
             }
-            NodeKind::Mapping => match function_not_map(node).zip(node.entries().next()) {
+            NodeKind::Mapping => match function_of_1_3(node).zip(node.entries().next()) {
                 Some((name, (key, operand))) => self.call_to_2_0(node, name, key, operand),
                 None => {
                     let entries = node.entries().map(|(key, value)| {
@@ -55,6 +74,13 @@ impl<'a> Converter<'_, 'a> {
                 }
             },
         }
+    }
+
+    /// Whether a value is an integer beyond 64 bits, where no type makes it a float.
+    fn is_too_large(&self, node: Node<'a>, schema: Option<&Schema<'a>>) -> bool {
+        let kind = schema.and_then(|schema| self.primitive(schema.kind?));
+        let is_float = kind == Some(Primitive::Float.name());
+        !is_float && node.is_integer() && !matches!(node.scalar(), Some(Scalar::Int(_)))
     }
 
     /// The key of a value, which is a string in version 2.0.
@@ -103,6 +129,65 @@ impl<'a> Converter<'_, 'a> {
         Out::Value(i64::MAX.into())
     }
 
+    /// A range: the largest integer is no bound in version 1.3.
+    fn range_to_1_3(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        let is_largest = |bound: Node<'_>| matches!(bound.scalar(), Some(Scalar::Int(i64::MAX)));
+        if !node.items().nth(1).is_some_and(is_largest) {
+            return self.value_to_1_3(node);
+        }
+        let items = node.items().map(|bound| {
+            let made = if is_largest(bound) { text("UNBOUNDED") } else { Out::Source(bound) };
+            (Some(bound), made)
+        });
+        Some(list(node, items.collect()))
+    }
+
+    /// What a function puts together, which are no booleans in version 2.0.
+    fn texts_to_2_0(&mut self, node: Node<'a>) -> Option<Out<'a>> {
+        if node.kind() == NodeKind::Sequence {
+            let items = node.items().map(|item| Some((Some(item), self.texts_to_2_0(item)?)));
+            let items = items.collect::<Option<_>>()?;
+            return Some(list(node, items));
+        }
+        if node.as_bool().is_some() {
+            return node.text().map(text);
+        }
+        if self.type_given(node) == Some(Primitive::Boolean.name()) {
+            let why = "functions of TOSCA 2.0 put no booleans together";
+            self.report(LossKind::Lost, node, "a value", why);
+            return None;
+        }
+        self.value_to_2_0(node, None)
+    }
+
+    /// The primitive type of what a function gives, as far as the definition of an input, or of a
+    /// property of a node, says it.
+    fn type_given(&self, node: Node<'a>) -> Option<&'static str> {
+        let name = match self.to {
+            TargetVersion::Two => function_of_1_3(node)?,
+            TargetVersion::Simple => v2_0::called(node)?.0,
+        };
+        let (_, operand) = node.entries().next()?;
+        let path: Vec<_> = operand.items().collect();
+        let kind = match (name, &path[..]) {
+            ("get_input", [] | [_]) => {
+                let input = path.first().unwrap_or(&operand);
+                let inputs = self.root.get("topology_template")?.get("inputs")?;
+                inputs.get(input.text()?)?.get("type")
+            }
+            ("get_property" | "get_attribute", [of, property]) => {
+                let (id, _) = match of.text()? {
+                    "SELF" => self.own_node()?,
+                    name => self.template_node(self.template("node_templates", name)?),
+                };
+                let of = AssignedTo::Type(self.context.types.effective(id?));
+                of.schema(property.text()?)?.kind
+            }
+            _ => None,
+        };
+        self.primitive(kind?)
+    }
+
     /// Converts a call of version 1.3.
     fn call_to_2_0(
         &mut self,
@@ -122,6 +207,7 @@ impl<'a> Converter<'_, 'a> {
                 }
                 self.artifact_to_2_0(operand)?
             }
+            "concat" | "join" => self.texts_to_2_0(operand)?,
             name if OLD.contains(&name) => {
                 let why = "TOSCA 2.0 does not have it, so nobody knows its value";
                 self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), why);
@@ -181,9 +267,7 @@ impl<'a> Converter<'_, 'a> {
             "get_artifact" => self.artifact_to_1_3(operand)?,
             name if OLD.contains(&name) => Out::Source(operand),
             // TOSCA 2.0 puts lists together, too.
-            "concat" if operand.items().any(|item| item.kind() == NodeKind::Sequence) => {
-                return None;
-            }
+            "concat" if operand.items().any(|item| self.is_list(item)) => return None,
             "get_input" => self.asked_input_to_1_3(operand)?,
             name if OF_VALUES.contains(&name) => self.value_to_1_3(operand)?,
             _ => return None,
@@ -193,15 +277,20 @@ impl<'a> Converter<'_, 'a> {
         Some(Out::Map { entries: vec![(key, arguments)].into(), like: Some(node) })
     }
 
+    /// Whether a value is a list, as far as that is known.
+    fn is_list(&self, node: Node<'a>) -> bool {
+        node.kind() == NodeKind::Sequence || self.type_given(node) == Some(Primitive::List.name())
+    }
+
     /// The name of an input, and what leads to a part of its value.
     fn asked_input_to_1_3(&mut self, operand: Node<'a>) -> Option<Out<'a>> {
         if operand.kind() != NodeKind::Sequence {
-            return self.name_to_1_3(operand);
+            return self.step_to_1_3(0, operand);
         }
-        let items = operand.items().enumerate().map(|(at, item)| {
-            let step = if at == 0 { self.name_to_1_3(item) } else { self.value_to_1_3(item) };
-            Some((Some(item), step?))
-        });
+        let items = operand
+            .items()
+            .enumerate()
+            .map(|(at, item)| Some((Some(item), self.step_to_1_3(at, item)?)));
         let items = items.collect::<Option<_>>()?;
         Some(list(operand, items))
     }

@@ -30,7 +30,9 @@ use crate::tosca::types::{
     EffectiveInterface, EffectiveType, OperationDefinition, Refusals, TypeId, Types,
 };
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::grammar::{ElementGrammar, EntityKind, FILE, KeynameContent, Short};
+use crate::tosca::v2_0::grammar::{
+    self, ElementGrammar, ElementKeyname, EntityKind, FILE, KeynameContent, Short,
+};
 use crate::tosca::value::Schema;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
@@ -75,8 +77,8 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub mark: &'static str,
     /// How a document imports the types that are supplied; `None` if it contains them.
     pub beside: Option<String>,
-    /// The path to a file that an import names from the root of an archive.
-    pub below_root: &'t dyn Fn(&str) -> Option<String>,
+    /// The path to an imported file, where its name in the source leads elsewhere now.
+    pub imported: &'t dyn Fn(&str) -> Option<String>,
     /// The path to another file that is converted, too.
     pub path_to: &'t dyn Fn(FileId) -> Option<String>,
     /// The imports of files that hold nothing but supplied types, by their places. Nothing needs them
@@ -640,6 +642,11 @@ impl<'t, 'a> Converter<'t, 'a> {
                 TargetVersion::Simple => self.short_to_1_3(node, entity),
             };
         }
+        let is_two = self.to == TargetVersion::Two;
+        if is_two && entity.kind == EntityKind::Implementation && node.get("file").is_some() {
+            // Version 1.3 takes an artifact in place of an implementation.
+            return inline_map("primary", self.element(node, &grammar::ARTIFACT));
+        }
         let around = (self.scope, self.assigned, self.assignment);
         if entity.kind == EntityKind::RequirementAssignment {
             self.assignment = Some(node);
@@ -700,7 +707,9 @@ impl<'t, 'a> Converter<'t, 'a> {
         use EntityKind as Kind;
         let named = |family| self.declared_type(family, node.get("type")?);
         let id = match (entity.kind, self.scope) {
-            (Kind::InterfaceAssignment, _) => return self.assigned?.interface(self.name),
+            (Kind::InterfaceAssignment, _) => {
+                return self.called_interface(self.name).map(AssignedTo::Interface);
+            }
             (Kind::Activity | Kind::Parameter, _) => return self.assigned,
             (Kind::WorkflowCall, _) => {
                 let name = node.get("workflow")?.text()?;
@@ -813,13 +822,20 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// The interface of this name, or of the type of this name.
     fn called_interface(&self, name: &str) -> Option<&'t EffectiveInterface<'a>> {
         let AssignedTo::Type(of) = self.assigned? else { return None };
-        let named = of.interfaces.get(name).or_else(|| {
-            let wanted = self.context.types.find_in(self.file(), Family::Interface, name)?;
-            let has_type = |kind| self.named_type(Family::Interface, kind) == Some(wanted);
-            let mut all = of.interfaces.values();
-            all.find(|part| part.definition.kind.is_some_and(has_type))
-        });
-        named.map(|part| &part.definition)
+        let own = of.interfaces.get(name).map(|part| &part.definition);
+        own.or_else(|| self.interface_by_type(of, name).map(|(_, it)| it))
+    }
+
+    /// The interface of another name whose type has this name.
+    fn interface_by_type(
+        &self,
+        of: &'t EffectiveType<'a>,
+        name: &str,
+    ) -> Option<(&'a str, &'t EffectiveInterface<'a>)> {
+        let wanted = self.context.types.find_in(self.file(), Family::Interface, name)?;
+        let has_type = |kind| self.named_type(Family::Interface, kind) == Some(wanted);
+        let mut all = of.interfaces.iter().map(|(own, part)| (*own, &part.definition));
+        all.find(|(own, it)| *own != name && it.kind.is_some_and(has_type))
     }
 
     /// The schema of a value by its name.
@@ -910,7 +926,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                     // An output whose value is lost is so itself.
                     let is_output = in_place == Some("value") && value.get("value").is_some();
                     let made = made.filter(|made| !is_output || says_value(made));
-                    entries.extend(made.map(|made| (self.key_of(key, entity), made)));
+                    entries.extend(made.map(|made| (self.key_of(node, key, entity), made)));
                 }
                 map(node, entries)
             }
@@ -918,10 +934,29 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// The key of an element by its name in the other version.
-    fn key_of(&mut self, key: Node<'a>, entity: &ElementGrammar) -> OutKey<'a> {
-        match family_of(entity) {
-            [family] => self.key_of_type(key, *family),
+    fn key_of(&mut self, all: Node<'a>, key: Node<'a>, entity: &ElementGrammar) -> OutKey<'a> {
+        if let [family] = family_of(entity) {
+            return self.key_of_type(key, *family);
+        }
+        let name = key.text().unwrap_or_default();
+        let is_interface =
+            matches!(entity.kind, EntityKind::Interface | EntityKind::InterfaceAssignment);
+        let own = self.refined().filter(|_| is_interface && self.to == TargetVersion::Two);
+        match own.and_then(|of| self.interface_by_type(of, name)) {
+            Some((own, _)) if all.get(own).is_none() => named_key(key, own),
             _ => OutKey::Source(key),
+        }
+    }
+
+    /// What the interfaces at hand refine: those of the parent of a type, of the type that the
+    /// relationship of a requirement has, or of the type of a template.
+    fn refined(&self) -> Option<&'t EffectiveType<'a>> {
+        match (self.own_type, self.scope, self.assigned) {
+            (None, _, Some(AssignedTo::Type(of))) => Some(of),
+            (Some(_), SelfScope::Relationship(it), _) if it.kind != self.own_type => {
+                it.kind.map(|id| self.context.types.effective(id))
+            }
+            _ => self.of_parent(),
         }
     }
 
@@ -956,6 +991,25 @@ impl<'t, 'a> Converter<'t, 'a> {
             || is_call
             || node.entries().len() > 0 && entity.takes_value(node, &self.context.is_word);
         entity.short.contains(&Short::Value) && !node.is_null() && is_value
+    }
+
+    /// Converts the content of an entry under its keyname. A value that a definition says has the
+    /// schema of that.
+    fn content_of(
+        &mut self,
+        definition: Node<'a>,
+        entry: SourceEntry<'a>,
+        keyname: &'static ElementKeyname,
+    ) -> Option<Out<'a>> {
+        let SourceEntry { entity, name, value, .. } = entry;
+        if entity.kind == EntityKind::Import && keyname.field == "file" {
+            return Some(
+                value.text().and_then(self.context.imported).map_or(Out::Source(value), text),
+            );
+        }
+        let is_defined = matches!(name, "default" | "value");
+        let schema = is_defined.then(|| notation::schema_of(definition));
+        self.expecting(schema, |this| this.content(entity, keyname.field, &keyname.holds, value))
     }
 
     /// Converts the content below a keyname that both versions have.

@@ -91,6 +91,12 @@ fn named_part<'a>(all: Node<'a>, name: &str) -> Option<Node<'a>> {
     named_parts(all).find(|(key, _)| key.text() == Some(name)).map(|(_, body)| body)
 }
 
+/// Whether a word behind a node, a relationship or a capability is a step of a path of version 2.0.
+fn is_step(node: Node<'_>) -> bool {
+    let words = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET"];
+    is_index(&node) || node.text().is_some_and(|text| words.contains(&text))
+}
+
 fn is_index(node: &Node<'_>) -> bool {
     node.text().is_some_and(|text| text == "ALL" || text.parse::<i64>().is_ok())
 }
@@ -208,7 +214,12 @@ impl<'t, 'a> Converter<'t, 'a> {
             }
             (node, _) => self.part_words(node, *name, more),
         });
-        match part.zip(through) {
+        let led = part.zip(through);
+        let property = led.map_or(rest, |((_, more), _)| more).first();
+        if property.is_some_and(|it| is_step(*it)) {
+            return Err("paths of TOSCA 2.0 lead to no property of this name");
+        }
+        match led {
             Some(((name, more), through)) => {
                 words.extend(through.iter().map(|word| match *word {
                     "" => PathWord::Written(*name),
@@ -228,7 +239,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// The node that `SELF` is in version 1.3.
-    fn own_node(&self) -> Option<ScopedNode<'a>> {
+    pub(super) fn own_node(&self) -> Option<ScopedNode<'a>> {
         match self.scope {
             SelfScope::Node(node) | SelfScope::Source(node) => Some(node),
             SelfScope::Relationship(_) | SelfScope::None => None,
@@ -511,18 +522,22 @@ impl<'t, 'a> Converter<'t, 'a> {
         names: Vec<Node<'a>>,
     ) -> Option<Out<'a>> {
         let starts = host.is_none();
-        let names = names.into_iter().enumerate().map(|(at, item)| match at {
-            0 if starts => Some((Some(item), self.name_to_1_3(item)?)),
-            _ => Some((Some(item), self.value_to_1_3(item)?)),
+        let names = names.into_iter().enumerate().map(|(at, item)| {
+            Some((Some(item), self.step_to_1_3(at + usize::from(!starts), item)?))
         });
         let items: Vec<_> = host.into_iter().map(Some).chain(names).collect::<Option<_>>()?;
         Some(list(node, items))
     }
 
-    /// The name of something that is called so in version 1.3, too, where a `$` means nothing.
-    pub(super) fn name_to_1_3(&mut self, name: Node<'a>) -> Option<Out<'a>> {
-        let is_name = name.kind() == NodeKind::Scalar && v2_0::called(name).is_none();
-        if is_name { Some(Out::Source(name)) } else { self.value_to_1_3(name) }
+    /// A step of a path, which is no call in version 1.3. The name that it starts at is called so
+    /// there, too, where a `$` means nothing.
+    pub(super) fn step_to_1_3(&mut self, at: usize, step: Node<'a>) -> Option<Out<'a>> {
+        let is_name = step.kind() == NodeKind::Scalar && v2_0::called(step).is_none();
+        match at {
+            _ if !is_name => None,
+            0 => Some(Out::Source(step)),
+            _ => self.value_to_1_3(step),
+        }
     }
 
     /// The names of a path of version 2.0, if the path of version 1.3 that has them leads to the same.

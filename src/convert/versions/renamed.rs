@@ -54,10 +54,7 @@ pub(crate) fn renamed_types(types: &Types<'_>, to: TargetVersion) -> FxHashMap<T
 /// Whether the other version has another type of this name built in.
 fn is_taken(to: TargetVersion, family: Family, name: &str, body: Node<'_>) -> bool {
     match to {
-        TargetVersion::Two => {
-            let own = Primitive::of_2_0(name).filter(|it| it.name() == name);
-            own.is_some() && family == Family::Data
-        }
+        TargetVersion::Two => family == Family::Data && Primitive::of_2_0(name).is_some(),
         TargetVersion::Simple => {
             let normative = built_in().find(family, name);
             let is_normative = normative.is_some_and(|id| built_in().definition(id).name == name);

@@ -136,7 +136,7 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
         extended: "",
         mark: "",
         beside: None,
-        below_root: &|_| None,
+        imported: &|_| None,
         path_to: &|_| None,
         leaving: &FxHashSet::default(),
     };

@@ -79,7 +79,7 @@ impl<'a> Converter<'_, 'a> {
         }
         match entity.keyname_of_1_3(name) {
             Some(keyname) if shape_of(entity).is_some_and(|shape| shape.has(name)) => {
-                match self.content(entity, keyname.field, &keyname.holds, value) {
+                match self.content_of(made.node, entry, keyname) {
                     Some(content) => made.put(key, keyname.field, content),
                     None => self.lose(entry),
                 }
@@ -104,15 +104,22 @@ impl<'a> Converter<'_, 'a> {
         is_reserved
     }
 
-    /// Tells of a type whose name alone makes its relationships those of hosting.
-    fn tell_hosting(&mut self, made: &Made<'a>) {
-        let types = self.context.types;
-        let is_by_name = |id| types.is_hosting(id) && types.parent(id).is_none();
-        let name = self.name;
-        if !name.starts_with("tosca.") && self.own_type.is_some_and(is_by_name) {
+    /// Tells of a type without a parent what its relationships are no longer: in version 1.3, only
+    /// the normative types lead to hosts, or say which node is deployed first.
+    fn tell_meaning(&mut self, made: &Made<'a>) {
+        let (types, name) = (self.context.types, self.name);
+        let is_root = |id: &TypeId| types.parent(*id).is_none() && !name.starts_with("tosca.");
+        let Some(id) = self.own_type.filter(is_root) else { return };
+        let (meaning, why) = if types.is_hosting(id) {
             let why = "relationships of TOSCA 1.3 lead to hosts where their type derives from `tosca.relationships.HostedOn`";
-            self.report(LossKind::Lost, made.node, &format!("the hosting by `{name}`"), why);
-        }
+            ("hosting", why)
+        } else if types.is_ordering(id) {
+            let why = "relationships of TOSCA 1.3 have one where their type derives from `tosca.relationships.Root`";
+            ("order of deployment", why)
+        } else {
+            return;
+        };
+        self.report(LossKind::Lost, made.node, &format!("the {meaning} by `{name}`"), why);
     }
 
     fn lose(&mut self, SourceEntry { entity, key, .. }: SourceEntry<'a>) {
@@ -203,11 +210,6 @@ impl<'a> Converter<'_, 'a> {
                 if let Some(imports) = self.imports_to_1_3(value) {
                     made.put(key, name, imports);
                 }
-            }
-            (EntityKind::Import, "file") => {
-                let below = value.text().and_then(self.context.below_root);
-                let Some(below) = below else { return false };
-                made.put(key, name, text(below));
             }
             (EntityKind::GroupType, "members") => {
                 let members: Vec<_> = value.items().collect();
@@ -390,7 +392,7 @@ impl<'a> Converter<'_, 'a> {
             self.add_imports(made);
         }
         if entity.kind == EntityKind::RelationshipType {
-            self.tell_hosting(made);
+            self.tell_meaning(made);
         }
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);
@@ -398,13 +400,6 @@ impl<'a> Converter<'_, 'a> {
             let name = super::key_text(&key).to_owned();
             let known = made.get_mut(&name);
             match (known, value) {
-                (Some(Out::Seq { items, .. }), Out::Source(more)) => {
-                    let more = more.items().map(|item| (Some(item), Out::Source(item)));
-                    *items = items.iter().cloned().chain(more).collect();
-                }
-                (Some(own), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
-                    super::extend(own, super::sources(more));
-                }
                 (Some(own), value)
                     if matches!(
                         &*name,
@@ -412,6 +407,13 @@ impl<'a> Converter<'_, 'a> {
                     ) =>
                 {
                     *own = value;
+                }
+                (Some(Out::Seq { items, .. }), Out::Source(more)) => {
+                    let more = more.items().map(|item| (Some(item), Out::Source(item)));
+                    *items = items.iter().cloned().chain(more).collect();
+                }
+                (Some(own), Out::Source(more)) if more.kind() == NodeKind::Mapping => {
+                    super::extend(own, super::sources(more));
                 }
                 (Some(_), _) => {}
                 (None, value) => made.entries.push((key, value)),
@@ -572,12 +574,12 @@ impl<'a> Converter<'_, 'a> {
                 });
                 continue;
             }
-            let below = (self.context.below_root)(import.file);
-            let made = match (item.kind(), below) {
+            let other = (self.context.imported)(import.file);
+            let made = match (item.kind(), other) {
                 (NodeKind::Mapping, _) => {
                     self.at(index, |this| this.element(item, &grammar::IMPORT))
                 }
-                (_, Some(below)) => text(below),
+                (_, Some(other)) => text(other),
                 _ => Out::Source(item),
             };
             items.push((Some(item), made));

@@ -40,11 +40,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             return;
         }
         if let Some(keyname) = entity.keyname_of_1_3(name) {
-            let is_defined = matches!(name, "default" | "value");
-            let schema = is_defined.then(|| schema_of(made.node));
-            let content = self.expecting(schema, |this| {
-                this.content(entity, keyname.field, &keyname.holds, value)
-            });
+            let content = self.content_of(made.node, entry, keyname);
             made.put_operations();
             // Callers may replace the value of an input in version 1.3.
             let is_replaced = name == "value"
@@ -71,33 +67,6 @@ impl<'t, 'a> Converter<'t, 'a> {
             self.operation(made, entry);
         } else {
             self.keep(made, entry);
-        }
-    }
-
-    /// Whether the value of a definition is a range without an upper bound.
-    fn is_unbounded(&self, definition: Node<'a>, value: Node<'a>) -> bool {
-        let is_range = definition.get("type").is_some_and(|it| self.is_range_type(it));
-        is_range && value.items().any(|bound| bound.as_str() == Some("UNBOUNDED"))
-    }
-
-    /// Whether `required: false` stands beside a default, which there is then always, and which TOSCA
-    /// 2.0 does not allow.
-    fn says_default_twice(&self, definition: Node<'a>, required: Node<'a>) -> bool {
-        let default = definition.get("default");
-        required.as_bool() == Some(false)
-            && default.is_some_and(|default| !self.is_unbounded(definition, default))
-    }
-
-    /// Keeps such a value. Without it, nothing may be required to have one.
-    fn keep_unbounded(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) {
-        let SourceEntry { entity, key, name, value } = entry;
-        let why = "a `range` of TOSCA 2.0 has no bound `UNBOUNDED`";
-        self.report(LossKind::KeptAsExtension, key, &format!("`{name}`"), why);
-        made.kept.push((OutKey::Source(key), Out::Source(value)));
-        let may_be_required = matches!(entity.kind, EntityKind::Property | EntityKind::Parameter);
-        if may_be_required && made.node.get("required").is_none() && !made.has("required") {
-            made.supply("required", Out::Value(false.into()));
-            made.kept.push((OutKey::New("required".into()), Out::Value(true.into())));
         }
     }
 
@@ -160,16 +129,22 @@ impl<'t, 'a> Converter<'t, 'a> {
                     made.put(key, name, imports);
                 }
             }
+            (EntityKind::ServiceTemplate, "relationship_templates") => {
+                // What uses one whose ends are refused is kept, too.
+                let named = super::paths::named_parts(value).map(|(name, _)| name);
+                let refused = named.filter_map(|it| Some((it.text()?, self.refusal_of_ends(it)?)));
+                let refused: FxHashMap<_, _> = refused.collect();
+                return self.keep_some(made, entry, &|key, _| refused.get(key.text()?).copied());
+            }
             (_, "constraints") => self.constraints_to_2_0(made, entry),
             (_, "key_schema") if !self.has_string_keys(value) => {
                 let why = "the keys of maps of TOSCA 2.0 are strings";
                 self.report(LossKind::Lost, key, "`key_schema`", why);
             }
-            (_, "default" | "value") if self.is_unbounded(made.node, value) => {
-                self.keep_unbounded(made, entry);
-            }
-            (_, "required") if self.says_default_twice(made.node, value) => {
-                // What is supplied does not come back.
+            (_, "required")
+                if value.as_bool() == Some(false) && made.node.get("default").is_some() =>
+            {
+                // There is always a value then. What is supplied does not come back.
                 if self.file().is_some() {
                     made.kept.push((OutKey::Source(key), Out::Source(value)));
                 }
@@ -210,9 +185,11 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// all.
     fn interfaces_to_2_0(&mut self, made: &mut Made<'a>, entry: SourceEntry<'a>) -> bool {
         let Some(AssignedTo::Type(of)) = self.assigned else { return false };
-        let is_added = |key: &str| !of.is_open && !of.interfaces.contains_key(key);
+        let is_added = |name: &&str| !of.is_open && self.called_interface(name).is_none();
+        let names = entry.value.entries().filter_map(|(key, _)| key.text());
+        let added: FxHashSet<_> = names.filter(is_added).collect();
         let why = "a template of TOSCA 2.0 has the interfaces of its type, and no others";
-        self.keep_some(made, entry, &|key, _| is_added(key.text()?).then_some(why))
+        self.keep_some(made, entry, &|key, _| added.contains(key.text()?).then_some(why))
     }
 
     /// Keeps the parts of an entry that have no counterpart, for which `why` says why. Returns false
@@ -332,6 +309,14 @@ impl<'t, 'a> Converter<'t, 'a> {
             }
             (EntityKind::RequirementAssignment, "relationship") => {
                 let Some(why) = self.refusal_of_ends(value) else { return false };
+                self.keep_because(made, entry, why);
+            }
+            (EntityKind::Operation | EntityKind::Notification, "outputs")
+                if self.own_type.is_some_and(|id| {
+                    self.context.types.definition(id).family == Family::Interface
+                }) =>
+            {
+                let why = "an interface type of TOSCA 2.0 does not say where outputs go";
                 self.keep_because(made, entry, why);
             }
             (_, "outputs") if entity.kind != EntityKind::ServiceTemplate => {
@@ -515,15 +500,16 @@ impl<'t, 'a> Converter<'t, 'a> {
 
     fn supply_interface_type(&mut self, made: &mut Made<'a>) {
         let name = self.name;
-        let refined = match self.scope {
-            // The relationship of a requirement refines what its type has.
-            SelfScope::Relationship(it) if it.kind != self.own_type => {
-                let of = it.kind.map(|id| self.context.types.effective(id));
-                of.and_then(|of| of.interfaces.get(name)?.definition.kind)
-            }
-            _ if self.of_parent().is_some_and(|it| it.interfaces.contains_key(name)) => return,
-            _ => None,
-        };
+        let refined = self.refined().and_then(|of| {
+            let own = of.interfaces.get(name).map(|part| &part.definition);
+            own.or_else(|| self.interface_by_type(of, name).map(|(_, it)| it))
+        });
+        let is_of_requirement =
+            matches!(self.scope, SelfScope::Relationship(it) if it.kind != self.own_type);
+        if refined.is_some() && !is_of_requirement {
+            return;
+        }
+        let refined = refined.and_then(|it| it.kind);
         let named = || self.context.types.find_in(self.file(), Family::Interface, name);
         let kind = refined.and_then(|it| self.named_type(Family::Interface, it)).or_else(named);
         let construct = format!("the type of the interface `{name}`");
@@ -818,10 +804,8 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
         let body = import.body;
         if body.kind() != NodeKind::Mapping {
-            return Some(match import.name {
-                Some(_) => inline_map("url", Out::Source(body)),
-                None => Out::Source(body),
-            });
+            let url = (self.context.imported)(import.file).map_or(Out::Source(body), text);
+            return Some(if import.name.is_some() { inline_map("url", url) } else { url });
         }
         Some(self.element(body, &grammar::IMPORT))
     }

@@ -297,7 +297,7 @@ impl Scopes {
     }
 
     /// As [`Self::find`], as if all files were of version 1.3, where no file knows the prefixes of
-    /// others.
+    /// others, so that a name has one at most.
     pub(crate) fn find_in_1_3<T, I: Iterator<Item = (usize, T)>>(
         &self,
         from: Option<FileId>,
@@ -315,12 +315,14 @@ impl Scopes {
         shares: bool,
     ) -> Option<T> {
         let mut scopes: SmallVec<[_; 1]> = smallvec![self.scope(from)];
+        let mut is_behind = false;
         loop {
             let mut found = scopes.iter().filter_map(|scope| self.nearest(*scope, known(name)));
             if let Some(found) = found.next() {
                 return Some(found);
             }
-            let (prefix, rest) = name.split_once(':')?;
+            let (prefix, rest) = name.split_once(':').filter(|_| shares || !is_behind)?;
+            is_behind = true;
             scopes = self.behind(&scopes, prefix, shares).map(Some).collect();
             name = rest;
         }

@@ -2,6 +2,7 @@
 
 use super::called;
 use cuvee_text::yaml::Node;
+use regex_lite::Regex;
 
 /// The operators that both versions have by one name.
 pub(crate) const SAME: [&str; 7] = [
@@ -48,6 +49,8 @@ impl<'a> ExpressionClause<'a> {
         let [subject, argument] = arguments[..] else { return None };
         if name == "matches" {
             let pattern = argument.as_str()?.strip_prefix("^(?:")?.strip_suffix(")$")?;
+            // The brackets belong together if what they enclose is a pattern.
+            Regex::new(pattern).ok()?;
             let argument = ClauseArgument::Pattern(pattern);
             return Some(Self { operator: "pattern", subject, argument });
         }
