@@ -258,7 +258,7 @@ impl Resolver {
                 Some(loaded) if query.version != Some(TargetVersion::Two) => {
                     self.convert_definitions(&loaded, query)
                 }
-                Some(_) => Err(of_definitions().into()),
+                Some(_) => Err(in_two_steps("definitions of TOSCA 1.0", "2.0").into()),
                 None if !self.files.is_file(path) && !self.files.is_dir(path) => {
                     let message = format!("there is no file `{}`", path.display());
                     Err(Diagnostic::error(Code::File, message).into())
@@ -338,8 +338,9 @@ impl Resolver {
     }
 }
 
-fn of_definitions() -> Diagnostic {
-    let message = "definitions of TOSCA 1.0 cannot be written as TOSCA 2.0";
+/// Refuses to write something in a version to which only version 1.3 leads.
+pub(super) fn in_two_steps(what: &str, version: &str) -> Diagnostic {
+    let message = format!("{what} cannot be written as TOSCA {version}");
     let help = "write them as TOSCA 1.3 first, with `--to 1.3`";
     Diagnostic::error(Code::UnsupportedVersion, message).help(help)
 }

@@ -1,13 +1,16 @@
 //! Converts a variant to TOSCA 1.0.
 
 use super::Resolver;
-use super::conversion::{Conversion, ConversionDialect, ConversionFormat, ConversionQuery};
+use super::conversion::{
+    Conversion, ConversionDialect, ConversionFormat, ConversionQuery, in_two_steps,
+};
 use crate::convert::{
     ConvertedVariant, ConvertedXml, LocatedFile, Loss, LossKind, ToXmlSettings, to_xml,
 };
 use crate::diagnostic::Diagnostics;
 use crate::explore::types;
 use crate::tosca::load::{Extent, Loaded};
+use crate::tosca::v2_0;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolve::{self, How, PlainVariant};
@@ -29,6 +32,9 @@ impl Resolver {
         let (how, freeing) = (self.how(), How { keeps_memory: false, ..self.how() });
         let counterparts = self.counterparts(query)?;
         self.answer(Extent::Whole, |loaded| {
+            if v2_0::is_of(loaded.whole(loaded.template())?) {
+                return Err(in_two_steps("templates of TOSCA 2.0", "1.0").into());
+            }
             let interpreted = Interpreted::of(loaded, &self.choice)?;
             let (variant, warnings) = resolve::variant(&interpreted, &self.choice, &freeing)?;
             drop(interpreted);
