@@ -38,10 +38,10 @@ pub(crate) fn run(args: &ConvertArgs, reporter: &Reporter) -> Outcome {
     }
     let target = target(args.output.as_deref());
     if is_xml && args.to != Some(ConvertFormat::Tosca20) {
-        fits(args, &target, ConversionFormat::Yaml).map_err(rejected)?;
+        fits(args, &target, ConversionFormat::Yaml, is_xml).map_err(rejected)?;
     }
     let Answer { result, mut warnings, sources } = resolver.convert(&query(args, &target))?;
-    fits(args, &target, result.format).map_err(rejected)?;
+    fits(args, &target, result.format, is_xml).map_err(rejected)?;
     warnings.extend(result.losses.diagnostics());
     let is_warning = |found: &Diagnostic| found.severity == Severity::Warning;
     if args.strict && warnings.iter().any(is_warning) {
@@ -129,6 +129,7 @@ fn fits(
     args: &ConvertArgs,
     target: &ConvertTarget<'_>,
     format: ConversionFormat,
+    is_xml: bool,
 ) -> Result<(), Diagnostic> {
     let written = match (format, args.to) {
         (ConversionFormat::Xml, _) => ConvertFormat::Xml,
@@ -147,7 +148,7 @@ fn fits(
         };
         return Err(Diagnostic::error(Code::Usage, message).help(help));
     }
-    meant_for(args, format)?;
+    meant_for(args, format, is_xml)?;
     let ConvertTarget::Document(Some(path)) = target else { return Ok(()) };
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let (called, is_written, other) = match (extension.as_deref(), written) {
@@ -171,7 +172,9 @@ fn fits(
 }
 
 /// Checks that all given arguments apply to the output format.
-fn meant_for(args: &ConvertArgs, format: ConversionFormat) -> Result<(), Diagnostic> {
+fn meant_for(args: &ConvertArgs, format: ConversionFormat, is_xml: bool) -> Result<(), Diagnostic> {
+    let is_to_version =
+        matches!(args.to, Some(ConvertFormat::Tosca20 | ConvertFormat::Tosca13)) && !is_xml;
     let choose = &args.choose;
     let of_templates = [
         ("--preset", !choose.presets.is_empty()),
@@ -182,13 +185,17 @@ fn meant_for(args: &ConvertArgs, format: ConversionFormat) -> Result<(), Diagnos
         ("--no-extensions", args.no_extensions),
         ("--record-inputs", args.record_inputs),
     ];
+    let of_versions = [
+        ("--types", args.types.is_some()),
+        ("--dialect", args.dialect == ConvertDialect::Opentosca),
+    ];
     let of_definitions = [
         ("--service-template", args.service_template.is_some()),
         ("--implementation", !args.implementations.is_empty()),
     ];
     let (given, are, have) = match format {
-        ConversionFormat::Tosca2 => {
-            let all = of_templates.iter().chain(&of_definitions);
+        _ if is_to_version => {
+            let all = of_templates.iter().chain(&of_definitions).chain(&of_versions);
             let Some((flag, _)) = all.into_iter().find(|(_, is_given)| *is_given) else {
                 return Ok(());
             };

@@ -11,9 +11,9 @@ use std::path::Path;
 
 /// The endings that stand for a format. Files with other endings may hold anything.
 const TELLING: &[&str] = &[
-    "bpmn", "cnf", "csar", "csv", "dimacs", "dot", "gv", "htm", "html", "json", "jsonl", "mk",
-    "mmd", "ndjson", "pdf", "png", "sarif", "svg", "tosca", "uvl", "wcnf", "xml", "yaml", "yml",
-    "zip",
+    "bpmn", "cnf", "csar", "csv", "dimacs", "dot", "gv", "gz", "htm", "html", "json", "jsonl",
+    "mk", "mmd", "ndjson", "pdf", "png", "sarif", "svg", "tar", "tgz", "tosca", "uvl", "wcnf",
+    "xml", "yaml", "yml", "zip",
 ];
 
 /// The endings of YAML.
