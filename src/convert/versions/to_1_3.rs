@@ -12,6 +12,10 @@ use crate::tosca::{Family, PLAIN_VERSION, v2_0};
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, Scalar, write_line};
 use std::borrow::Cow;
 
+/// The normative parent of relationship types, and what it has.
+const ROOT: &str = "tosca.relationships.Root";
+const OF_ROOT: [&str; 4] = ["tosca_id", "tosca_name", "state", "Configure"];
+
 /// The types of TOSCA 2.0 that version 1.3 has by other names, or that are others there.
 const PRIMITIVES: [(&str, &str); 4] =
     [("nil", "null"), ("bytes", "string"), ("scalar", "string"), ("scalar-unit", "string")];
@@ -104,22 +108,36 @@ impl<'a> Converter<'_, 'a> {
         is_reserved
     }
 
-    /// Tells of a type without a parent what its relationships are no longer: in version 1.3, only
-    /// the normative types lead to hosts, or say which node is deployed first.
-    fn tell_meaning(&mut self, made: &Made<'a>) {
+    /// Keeps what relationships of a type without a parent mean, as far as version 1.3 has it: there,
+    /// only types that derive from normative ones say which node is deployed first, or lead to hosts.
+    fn keep_meaning(&mut self, made: &mut Made<'a>) {
         let (types, name) = (self.context.types, self.name);
         let is_root = |id: &TypeId| types.parent(*id).is_none() && !name.starts_with("tosca.");
         let Some(id) = self.own_type.filter(is_root) else { return };
-        let (meaning, why) = if types.is_hosting(id) {
-            let why = "relationships of TOSCA 1.3 lead to hosts where their type derives from `tosca.relationships.HostedOn`";
-            ("hosting", why)
-        } else if types.is_ordering(id) {
-            let why = "relationships of TOSCA 1.3 have one where their type derives from `tosca.relationships.Root`";
-            ("order of deployment", why)
-        } else {
-            return;
+        let mut lose = |meaning: &str, kind: &str| {
+            let why = format!(
+                "relationships of TOSCA 1.3 have it where their type derives from `{kind}`"
+            );
+            self.report(LossKind::Lost, made.node, &format!("the {meaning} by `{name}`"), &why);
         };
-        self.report(LossKind::Lost, made.node, &format!("the {meaning} by `{name}`"), why);
+        if types.is_hosting(id) {
+            lose("hosting", "tosca.relationships.HostedOn");
+        }
+        if !types.is_ordering(id) {
+            return;
+        }
+        let own = types.effective(id);
+        let refines = OF_ROOT
+            .iter()
+            .any(|it| own.attributes.contains_key(*it) || own.interfaces.contains_key(*it));
+        if refines {
+            lose("order of deployment", ROOT);
+            return;
+        }
+        let why =
+            "only relationships of types that derive from it say which node is deployed first";
+        self.report(LossKind::Supplied, made.node, &format!("the parent `{ROOT}`"), why);
+        made.entries.insert(0, (OutKey::New("derived_from".into()), text(ROOT)));
     }
 
     fn lose(&mut self, SourceEntry { entity, key, .. }: SourceEntry<'a>) {
@@ -392,7 +410,7 @@ impl<'a> Converter<'_, 'a> {
             self.add_imports(made);
         }
         if entity.kind == EntityKind::RelationshipType {
-            self.tell_meaning(made);
+            self.keep_meaning(made);
         }
         let kept = std::mem::take(&mut made.kept);
         let supplied = std::mem::take(&mut made.metadata);
