@@ -193,7 +193,8 @@ pub(super) fn links(
                 .for_each(|wanted| linking.requirement((node, &values.relations), wanted, links));
         }
     }
-    let by_node = nodes.iter().zip(all).filter_map(|((node, _), (links, _))| {
+    let by_node = nodes.iter().zip(all).filter_map(|((node, _), (mut links, _))| {
+        linking.index(node, &mut links);
         let says_more = links.iter().any(|link| !matches!(link, RelationLink::Kept));
         says_more.then(|| (node.name.clone(), links))
     });
@@ -220,6 +221,23 @@ impl<'a> Linking<'_, '_, 'a> {
             *first = first.saturating_add(count.unwrap_or(1));
         }
         (links, by_requirement.into_values().collect())
+    }
+
+    /// Gives the relations that there are their indices: optional ones may have found no node.
+    fn index(&self, node: &ViewedNode<'a>, links: &mut [RelationLink]) {
+        let mut next: FxHashMap<&str, u64> = FxHashMap::default();
+        for (assignment, link) in node.assignments.iter().zip(links) {
+            let next = next.entry(&assignment.name).or_default();
+            match link {
+                RelationLink::Leads(targets) => {
+                    for (index, _) in targets {
+                        *index = *next;
+                        *next = next.saturating_add(1);
+                    }
+                }
+                _ => *next = next.saturating_add(self.count(assignment).0.unwrap_or(1)),
+            }
+        }
     }
 
     /// Decides where the assignments of one requirement lead.
