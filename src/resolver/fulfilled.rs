@@ -95,7 +95,7 @@ impl Resolver {
                 leaves: &|_, _| true,
             };
             let (document, evaluated) = (variant.written.clone(), Some(variant.document.clone()));
-            let (written, warnings) =
+            let (written, _, warnings) =
                 fulfil::fulfil(document, evaluated, &question, &settings, &mut |_, _| {})?;
             Ok(((emit::text(&written), loaded.package().clone()), warnings))
         })?;

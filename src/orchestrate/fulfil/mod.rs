@@ -146,7 +146,7 @@ pub(crate) fn fulfil<'a>(
     question: &FulfilQuestion<'_, '_, '_>,
     settings: &SolverSettings,
     tell: &mut dyn FnMut(&Fulfilment, &Topology),
-) -> Result<(Out<'a>, Diagnostics), Diagnostics> {
+) -> Result<(Out<'a>, Option<Out<'a>>, Diagnostics), Diagnostics> {
     let FulfilQuestion { types, inventory, .. } = *question;
     let mut warnings = Diagnostics::default();
     let mut so_far: Option<Topology> = None;
@@ -159,12 +159,12 @@ pub(crate) fn fulfil<'a>(
         tell(&found, topology);
         // What was put together from parts already, and has nothing to add, stays as it is.
         if matches!(document, Out::Map { .. }) && found.is_nothing() {
-            return Ok((document, warnings));
+            return Ok((document, evaluated, warnings));
         }
         let write = |document: &Out<'a>| write(document, topology, types, inventory, &found);
         (evaluated, document) = (evaluated.as_ref().map(write), write(&document));
         if !found.is_waiting {
-            return Ok((document, warnings));
+            return Ok((document, evaluated, warnings));
         }
         let mut next = Topology::read(evaluated.as_ref().unwrap_or(&document), &|_| false);
         next.inputs.clone_from(&topology.inputs);

@@ -587,14 +587,18 @@ fn fulfilled<'a>(
         },
     };
     let mut told = SubstitutionExplanation::default();
-    let mut cost = FulfilmentCost::default();
+    let (mut cost, mut is_found) = (FulfilmentCost::default(), false);
     let mut tell = |found: &Fulfilment, topology: &Topology| {
         told.found(found, topology, inventory, settings.sources);
         cost.open += found.open.iter().map(|(_, open)| open).sum::<u64>();
         cost.stored += found.stored().len();
+        is_found |= !found.is_nothing();
     };
-    let (document, warnings) =
+    let (document, evaluated, warnings) =
         fulfil::fulfil(document.clone(), evaluated.clone(), &question, solver, &mut tell)?;
+    // What asks for replaced nodes may lead along relations that were found.
+    let values =
+        if is_found { ReadDocument::of(document.clone(), evaluated).values } else { values };
     Ok(FulfilledDocument { document, values, told, warnings, cost })
 }
 
