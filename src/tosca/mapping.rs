@@ -174,6 +174,13 @@ impl RequirementMappings {
         taken
     }
 
+    /// The mappings in the order in which they take slots, as long as there are any, each with the
+    /// number of these.
+    pub(crate) fn ordered(&self, min: u64) -> Vec<(usize, u64)> {
+        let runs = Self::in_order(self.runs(self.most()), min);
+        runs.iter().map(|run| (run.mapping, run.count)).collect()
+    }
+
     /// The number of entries where the node has this number of slots.
     pub(crate) fn entries(&self, slots: u64) -> u64 {
         total(&self.runs(self.bounds.max.map_or(slots, |max| slots.min(max))))

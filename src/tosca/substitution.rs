@@ -454,7 +454,7 @@ fn mapped_part(path: Node<'_>) -> Option<(MappedPart, Node<'_>, Node<'_>)> {
 }
 
 /// The name and the number in a group of requirement mappings.
-fn group(key: Node<'_>) -> Option<(&str, MappingShare)> {
+pub(crate) fn group(key: Node<'_>) -> Option<(&str, MappingShare)> {
     let mut items = key.items();
     let (name, count, None) = (items.next()?, items.next()?, items.next()) else { return None };
     let count = match count.as_str() {

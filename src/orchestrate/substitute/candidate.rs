@@ -119,6 +119,8 @@ pub(crate) struct FitRequirement {
     pub taken: Vec<usize>,
     /// For each slot the position of its assignment.
     pub slots: Vec<usize>,
+    /// The mappings in the order in which they take slots, each with the number of these.
+    pub runs: Vec<(usize, u64)>,
     /// The number of mappings, with groups written out.
     pub entries: u64,
     /// How many of them lead to mandatory requirements.
@@ -300,8 +302,14 @@ impl<'a> Judging<'_, '_, '_, 'a> {
             let value = match (own, part) {
                 (None, Some(part)) => {
                     let Facade { node, relationships, .. } = self.facade;
-                    mapped_value(self.types, node, relationships.as_ref(), &parts[part])
-                        .map(|_| FedInput::Part(part))
+                    mapped_value(
+                        self.types,
+                        node,
+                        relationships.as_ref(),
+                        &parts[part],
+                        &|it, _| it,
+                    )
+                    .map(|_| FedInput::Part(part))
                 }
                 // TOSCA 2.0 maps nothing by its name (section 15.2).
                 (own, _) => own
@@ -428,6 +436,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         let slots = own.len();
         let min = facade.map_or(rules.bounds.min, |facade| facade.min);
         let taken = rules.perform(slots as u64, min);
+        let runs = rules.ordered(min);
         let mandatory = rules.mandatory(slots as u64);
         let entries = rules.entries(slots as u64);
         let count = mandatory.iter().map(|(_, count)| *count).sum();
@@ -445,6 +454,7 @@ impl<'a> Judging<'_, '_, '_, 'a> {
             mappings,
             taken,
             slots: own,
+            runs,
             entries,
             mandatory: count,
         }))
@@ -582,12 +592,14 @@ impl<'v, 'a> Facade<'v, 'a> {
 }
 
 /// The value that a node has for the property of one of its parts: what is assigned, otherwise the
-/// default. Of all relations of a requirement it is a list.
+/// default. Of all relations of a requirement it is a list. `own` makes of a value what it is in this
+/// place: in the assignment at a position, or in the node itself.
 pub(super) fn mapped_value<'a>(
     types: &Types<'_>,
     node: &ViewedNode<'a>,
     relationships: Option<&Out<'a>>,
     mapping: &PartMapping<'_>,
+    own: &dyn Fn(Out<'a>, Option<usize>) -> Out<'a>,
 ) -> Option<Out<'a>> {
     let [part, property] = mapping.names();
     let effective = node.kind.map(|kind| types.effective(kind))?;
@@ -596,19 +608,19 @@ pub(super) fn mapped_value<'a>(
         Some(Out::Value(value.to_value()))
     };
     if mapping.part == MappedPart::Capability {
-        let own = entry(&node.body, "capabilities").and_then(|all| entry(&all, part));
-        let own = own.and_then(|own| entry(&entry(&own, "properties")?, property));
+        let said = entry(&node.body, "capabilities").and_then(|all| entry(&all, part));
+        let said = said.and_then(|said| entry(&entry(&said, "properties")?, property));
         let definition = || effective.capabilities.get(part)?.definition.properties.get(property);
-        return own.or_else(|| value(&definition()?.definition));
+        return said.or_else(|| value(&definition()?.definition)).map(|value| own(value, None));
     }
     let definition = &effective.requirements.get(part)?.definition;
-    let of_relation = |assignment: &ViewedRequirement<'a>| {
+    let of_relation = |(position, assignment): (usize, &ViewedRequirement<'a>)| {
         // A name is that of a relationship template, or else of a type.
         let relationship = entry(&assignment.body, "relationship").map(|said| {
             let name = OutNode::root(&said).text().map(|name| name.into_owned());
             name.and_then(|name| entry(relationships?, &name)).unwrap_or(said)
         });
-        let own = relationship.as_ref().and_then(|it| entry(&entry(it, "properties")?, property));
+        let said = relationship.as_ref().and_then(|it| entry(&entry(it, "properties")?, property));
         let kind = relationship.and_then(|it| {
             let named = entry(&it, "type").unwrap_or(it);
             types.find(Family::Relationship, &OutNode::root(&named).text()?)
@@ -617,12 +629,16 @@ pub(super) fn mapped_value<'a>(
             let name = definition.relationship?;
             types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
         };
-        let kind = kind.or_else(defined);
-        own.or_else(|| value(&types.effective(kind?).properties.get(property)?.definition))
+        let defined = || {
+            let kind = kind.or_else(defined)?;
+            value(&types.effective(kind).properties.get(property)?.definition)
+        };
+        said.or_else(defined).map(|value| own(value, Some(position)))
     };
-    let mut relations = node.of_name(part).flat_map(|assignment| {
+    let all = node.assignments.iter().enumerate().filter(|(_, it)| it.name == part);
+    let mut relations = all.flat_map(|(position, assignment)| {
         let count = assignment.count.max.unwrap_or(assignment.count.min).min(REPEATED);
-        std::iter::repeat_n(assignment, usize::try_from(count).unwrap_or(0))
+        std::iter::repeat_n((position, assignment), usize::try_from(count).unwrap_or(0))
     });
     match mapping.part {
         MappedPart::Relationship(index) => {

@@ -4,12 +4,16 @@
 //! two of them becomes a relation between nodes that replace them.
 
 use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
+use super::represent::add_relationship_index;
 use super::rewrite::{GivenTopology, WrittenIn};
+use super::sections::path_of;
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::orchestrate::tree::{MapEntries, entries, key_name, like, like_list, set, set_open};
-use crate::topology::Topology;
+use crate::orchestrate::tree::{
+    MapEntries, entries, items, key_name, like, like_list, set, set_open,
+};
 use crate::topology::scope::TopologyScope;
+use crate::topology::{Topology, TopologyElement, relationship_type};
 use crate::tosca::Types;
 use crate::tosca::requirement::bounds;
 use crate::tosca::substitution::MappedPart;
@@ -48,7 +52,7 @@ pub(super) struct Flattening<'f, 't, 'a> {
     pub(super) waits: Cell<bool>,
     /// For each substituted node, by name, the position of its choice.
     pub(super) by_node: FxHashMap<&'f str, usize>,
-    /// For each choice, the new names of its nodes.
+    /// For each choice, the new names of its nodes and other elements.
     pub(super) names: Vec<FxHashMap<String, String>>,
     /// For each choice, its selected nodes that a relation is mapped onto, and the nodes that they
     /// become.
@@ -59,7 +63,7 @@ pub(super) struct Flattening<'f, 't, 'a> {
 /// A template whose nodes were replaced.
 pub(crate) struct FlattenedTemplate<'a> {
     pub document: Out<'a>,
-    /// For each choice, the new names of its nodes.
+    /// For each choice, the new names of its nodes and other elements.
     pub names: Vec<FxHashMap<String, String>>,
     /// For each choice, its selected nodes that a relation is mapped onto, and the nodes that they
     /// become.
@@ -114,25 +118,38 @@ pub(crate) fn flatten<'f, 't, 'a>(
     }
 }
 
-/// The new names of nodes: that of the node which they replace comes first. A number is added if
-/// the name is taken.
+/// The new names of nodes and other elements: that of the node which they replace comes first. A
+/// number is added if the name is taken.
 fn new_names(
     outer: &TemplateView<'_>,
     chosen: &[ChosenCandidate<'_, '_>],
 ) -> Vec<FxHashMap<String, String>> {
-    let mut taken: FxHashSet<String> = outer.nodes.iter().map(|node| node.name.clone()).collect();
-    let mut name = |chosen: &ChosenCandidate<'_, '_>, inner: &ViewedNode<'_>| {
-        let whole = format!("{}_{}", outer.nodes[chosen.node].name, inner.name);
-        let numbered = (2..).map(|number| format!("{whole}_{number}"));
-        let mut free = std::iter::once(whole.clone()).chain(numbered);
-        let new = free.find(|name| !taken.contains(name)).unwrap_or(whole);
-        taken.insert(new.clone());
-        (inner.name.clone(), new)
-    };
+    let mut taken: FxHashSet<String> = element_names(outer).collect();
     let names = |chosen: &ChosenCandidate<'_, '_>| {
-        chosen.variant.view.nodes.iter().map(|inner| name(chosen, inner)).collect()
+        let mut names = FxHashMap::default();
+        for inner in element_names(&chosen.variant.view) {
+            names.entry(inner).or_insert_with_key(|inner| {
+                let whole = format!("{}_{inner}", outer.nodes[chosen.node].name);
+                let numbered = (2..).map(|number| format!("{whole}_{number}"));
+                let mut free = std::iter::once(whole.clone()).chain(numbered);
+                let new = free.find(|name| !taken.contains(name)).unwrap_or(whole);
+                taken.insert(new.clone());
+                new
+            });
+        }
+        names
     };
     chosen.iter().map(names).collect()
+}
+
+/// The names of what a template has in sections to which substituting templates add entries.
+fn element_names(view: &TemplateView<'_>) -> impl Iterator<Item = String> {
+    let sections = SECTIONS.into_iter().filter_map(|name| view.section(name));
+    let all = sections.flat_map(|section| {
+        let listed = items(&section).into_iter().flat_map(|item| entries(&item));
+        entries(&section).into_iter().chain(listed).collect::<MapEntries<'_>>()
+    });
+    all.map(|(key, _)| key_name(&key).into_owned())
 }
 
 /// The sections of a topology to which substituting templates add entries.
@@ -219,7 +236,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     ) -> Option<Out<'a>> {
         let mut all = Vec::new();
         for (index, assignment) in node.assignments.iter().enumerate() {
-            let at = self.in_assignment(&node.name, index);
+            let at = WrittenIn::Assigned(&node.name, index);
             let body = match self.end(position, index, assignment) {
                 Some((target, capability)) => {
                     let mut body = self.assigned_body(&assignment.body, at);
@@ -232,14 +249,6 @@ impl<'a> Flattening<'_, '_, 'a> {
             all.push((assignment.owner, with_body(&assignment.item, body)));
         }
         Some(like_list(list, all))
-    }
-
-    /// The place of a requirement assignment. In TOSCA 2.0, `SELF` is the relationship there.
-    pub(super) fn in_assignment<'s>(&self, node: &'s str, position: usize) -> WrittenIn<'s> {
-        match self.outer.is_2_0 {
-            true => WrittenIn::Assigned(node, position),
-            false => WrittenIn::Outer(Some(node)),
-        }
     }
 
     /// The new target of an assignment that names a replaced node.
@@ -403,9 +412,16 @@ impl<'a> Flattening<'_, '_, 'a> {
     /// Adds to an assignment the relationship of the relation that is mapped onto it, and what that
     /// allocates. What the assignment has itself stays.
     fn add_outer(&self, relation: &MappedRelation<'_, 'a>, body: &mut MapEntries<'a>) {
+        let mut said = entries(&relation.outer.body);
+        if let Some((topology, _)) = self.graph
+            && let Some(TopologyElement::Relation(id)) = self.site(topology, relation.at)
+            && let Some(kind) = relationship_type(topology, self.types, id)
+        {
+            add_relationship_index(&mut said, self.types.effective(kind));
+        }
         let outer = |keyname: &str| {
-            let outer = entry(&relation.outer.body, keyname)?;
-            Some(self.value(&outer, relation.at))
+            let (_, outer) = said.iter().find(|(key, _)| key_name(key) == keyname)?;
+            Some(self.value(outer, relation.at))
         };
         if let Some(outer) = outer("allocation") {
             set(body, "allocation", |own| Some(own.map_or(outer.clone(), |it| merged(it, &outer))));
@@ -436,15 +452,22 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     /// An assignment that is not mapped; only names in it change.
     fn inner_assignment(&self, chosen: usize, assignment: &ViewedRequirement<'a>) -> Out<'a> {
-        let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen, &[]));
+        let at = WrittenIn::Inner(chosen, &[]);
+        let mut body = self.assigned_body(&assignment.body, at);
         self.rename_relationship(chosen, &mut body);
         let new = assignment.target.as_ref().and_then(|target| self.names[chosen].get(target));
-        if let Some(new) = new {
-            lead(&mut body, new, None);
-        }
         let is_short = entries(&assignment.body).is_empty();
         if is_short && new.is_none() {
             return assignment.item.clone();
+        }
+        if let Some(new) = new {
+            lead(&mut body, new, None);
+            let old = if is_short { None } else { entry(&assignment.body, "node") };
+            let old = self.value(old.as_ref().unwrap_or(&assignment.body), at);
+            // The index of the target stays behind its name.
+            if let [_, index] = &*items(&old) {
+                set(&mut body, "node", |node| Some(path_of(&old, [node?.clone(), index.clone()])));
+            }
         }
         with_body(&assignment.item, written(Some(&assignment.body), body))
     }
@@ -466,9 +489,10 @@ impl<'a> Flattening<'_, '_, 'a> {
         templates.is_some_and(|templates| entry(&templates, name).is_some())
     }
 
-    /// Prefixes the name of a relationship template with that of the replaced node.
-    fn rename_relationship(&self, chosen: usize, body: &mut MapEntries<'a>) {
-        for (_, value) in body.iter_mut().filter(|(key, _)| key_name(key) == "relationship") {
+    /// Gives the relationship template that an assignment or a copy names its new name.
+    pub(super) fn rename_relationship(&self, chosen: usize, body: &mut MapEntries<'a>) {
+        let names_one = |key: &OutKey<'a>| matches!(&*key_name(key), "relationship" | "copy");
+        for (_, value) in body.iter_mut().filter(|(key, _)| names_one(key)) {
             let name = OutNode::root(value).text().map(|name| name.into_owned());
             if let Some(name) = name.filter(|name| self.is_relationship(chosen, name)) {
                 *value = Out::String(self.prefixed(chosen, &name).into());
@@ -478,7 +502,8 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     /// The new name of an element of a substituting template.
     pub(super) fn prefixed(&self, chosen: usize, name: &str) -> String {
-        format!("{}_{name}", self.outer.nodes[self.chosen[chosen].node].name)
+        let new = self.names[chosen].get(name).cloned();
+        new.unwrap_or_else(|| format!("{}_{name}", self.outer.nodes[self.chosen[chosen].node].name))
     }
 
     /// The selected nodes that a relation is mapped onto, with the targets of these relations.
@@ -524,7 +549,7 @@ impl<'a> Flattening<'_, '_, 'a> {
                         (target.clone(), capability.map(|it| it.value.clone()))
                     }
                 };
-                let at = self.in_assignment(&node.name, assignment);
+                let at = WrittenIn::Assigned(&node.name, assignment);
                 let relation = MappedRelation { outer, at, target, capability };
                 for (inner, requirement) in &mapping.targets {
                     all.entry(inner).or_default().push((requirement, relation.clone()));
@@ -550,8 +575,10 @@ impl<'a> Flattening<'_, '_, 'a> {
         let name = &candidate.template.name;
         for keyname in ["attributes", "artifacts", "interfaces", "capabilities"] {
             let Some(value) = entry(&node.body, keyname) else { continue };
-            let is_left = |(key, part): &(OutKey<'a>, Out<'a>)| {
-                keyname != "capabilities" || !self.has_place(chosen, &key_name(key), part)
+            let is_left = |(key, part): &(OutKey<'a>, Out<'a>)| match keyname {
+                "capabilities" => !self.has_place(chosen, &key_name(key), part),
+                "interfaces" => !self.gives_inputs(chosen, &key_name(key), part),
+                _ => true,
             };
             if !entries(&value).iter().any(is_left) {
                 continue;
@@ -580,6 +607,19 @@ impl<'a> Flattening<'_, '_, 'a> {
             key_name(key) == "properties"
                 && entries(values).iter().all(|(property, _)| is_mapped(&key_name(property)))
         })
+    }
+
+    /// Whether an interface has nothing but inputs of operations that are mapped to workflows.
+    fn gives_inputs(&self, chosen: usize, interface: &str, assigned: &Out<'a>) -> bool {
+        let operations = entry(assigned, "operations");
+        let is_mapped = |(operation, body): &(OutKey<'a>, Out<'a>)| {
+            let name = format!("{interface}.{}", key_name(operation));
+            self.mapped_operation(chosen, &name).is_some()
+                && entries(body).iter().all(|(key, _)| key_name(key) == "inputs")
+        };
+        let others = |(key, _): &(OutKey<'a>, Out<'a>)| key_name(key) != "operations";
+        entries(operations.as_ref().unwrap_or(assigned)).iter().all(is_mapped)
+            && (operations.is_none() || !entries(assigned).iter().any(others))
     }
 
     /// Warns of operations that are mapped to workflows. Generated workflows do not call them,

@@ -597,8 +597,11 @@ fn fulfilled<'a>(
     let (document, evaluated, warnings) =
         fulfil::fulfil(document.clone(), evaluated.clone(), &question, solver, &mut tell)?;
     // What asks for replaced nodes may lead along relations that were found.
-    let values =
-        if is_found { ReadDocument::of(document.clone(), evaluated).values } else { values };
+    let values = if is_found {
+        ReadDocument::of(document.clone(), evaluated, settings).values
+    } else {
+        values
+    };
     Ok(FulfilledDocument { document, values, told, warnings, cost })
 }
 

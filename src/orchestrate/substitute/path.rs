@@ -9,11 +9,14 @@ use crate::orchestrate::tree::{
     MADE, entries, items, key_name, like, like_list, made, within_topology,
 };
 use crate::topology::scope::TopologyScope;
-use crate::topology::{NodeIndex, RelationIndex, Topology, TopologyElement, TopologyNode};
+use crate::topology::{
+    NodeIndex, RelationIndex, Topology, TopologyElement, TopologyNode, relationship_type,
+};
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator, PathPlace, Representation};
 use crate::tosca::function::{Function, SECRET_MARK, asks_for, function_in};
+use crate::tosca::types::Parts;
 use crate::tosca::v2_0::function::{INDICES, PlainText, evaluate};
-use crate::tosca::{meant, v2_0};
+use crate::tosca::{PropertyDefinition, meant, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
@@ -30,10 +33,13 @@ const HOPS: [&str; 4] = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET"];
 type OuterEvaluator<'f, 't> = FunctionEvaluator<'f, 'f, TopologyScope<'f, 't>>;
 
 impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
-    /// Whether a path of TOSCA 2.0 may lead through or to a replaced node by more than its name.
+    /// Whether a path may lead through or to a replaced node by more than its name.
     pub(super) fn leads_through(&self, path: &Out<'a>, at: WrittenIn<'_>) -> bool {
-        let Some((topology, _)) = self.graph.filter(|_| self.outer.is_2_0) else { return false };
+        let Some((topology, _)) = self.graph else { return false };
         let steps = texts(path);
+        if !self.outer.is_2_0 {
+            return self.along_relation(&steps, at).is_some();
+        }
         let relations = steps.iter().filter(|step| *step == "RELATIONSHIP").count();
         steps.iter().any(|step| HOPS.contains(&&**step))
             && self.is_near(topology, self.starts(topology, &steps[0], at), relations)
@@ -57,7 +63,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
     }
 
     /// What `SELF` means, if the place has one.
-    fn site(&self, topology: &Topology, at: WrittenIn<'_>) -> Option<TopologyElement> {
+    pub(super) fn site(&self, topology: &Topology, at: WrittenIn<'_>) -> Option<TopologyElement> {
         match at {
             WrittenIn::Outer(here) => topology.node_named(here?).map(TopologyElement::Node),
             WrittenIn::Assigned(node, position) => {
@@ -83,8 +89,52 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         reached.into_iter().any(|node| self.by_node.contains_key(&*topology.node(node).name))
     }
 
+    /// The start of a path of version 1.3 that leads to a replaced node along a relation, as one that
+    /// starts at this node, and how many steps that takes.
+    fn along_relation(&self, steps: &[String], at: WrittenIn<'_>) -> Option<(Vec<&str>, usize)> {
+        let (first, rest) = steps.split_first()?;
+        let replaced = |name: &str| self.by_node.get_key_value(name).map(|(&name, _)| name);
+        let start = match (&**first, at) {
+            (_, WrittenIn::Inner(..)) => return None,
+            ("SOURCE", WrittenIn::Assigned(node, _)) => return Some((vec![replaced(node)?], 1)),
+            ("TARGET", WrittenIn::Assigned(node, position)) => {
+                let relation = self.outer.node(node)?.assignments.get(position)?;
+                return Some((vec![replaced(relation.target.as_deref()?)?], 1));
+            }
+            ("SELF", WrittenIn::Outer(here)) => here?,
+            (name, _) => name,
+        };
+        let (requirement, property) = (rest.first()?, rest.get(1)?);
+        let source = self.outer.position(start)?;
+        let mut relations = self.outer.nodes[source].assignments.iter();
+        let position = relations.position(|it| it.name == *requirement)?;
+        let target = &self.outer.nodes[source].assignments[position].target;
+        let target = replaced(target.as_deref()?)?;
+        // The property is that of the relation or of the capability, or else that of the node.
+        let (topology, _) = self.graph?;
+        let relation = self.site(topology, WrittenIn::Assigned(start, position));
+        if let Some(TopologyElement::Relation(id)) = relation
+            && let Some(kind) = relationship_type(topology, self.types, id)
+            && has(&self.types.effective(kind).properties, property)
+        {
+            return None;
+        }
+        let capability = self.uses.get(&(source, position));
+        let kind = self.types.effective(self.outer.node(target)?.kind?);
+        let capability = capability.filter(|name| {
+            let part = kind.capabilities.get(&***name).map(|part| &part.definition);
+            part.is_some_and(|it| has(&it.properties, property) || has(&it.attributes, property))
+        });
+        Some((std::iter::once(target).chain(capability.map(String::as_str)).collect(), 2))
+    }
+
     /// A path through a replaced node as one that starts where it ends; `None` if it can stay.
     pub(super) fn direct(&self, path: &Out<'a>, at: WrittenIn<'_>) -> Option<Vec<Out<'a>>> {
+        if !self.outer.is_2_0 {
+            let (start, used) = self.along_relation(&texts(path), at)?;
+            let start = start.into_iter().map(|step| Out::String(step.to_owned().into()));
+            return Some(start.chain(items(path).into_iter().skip(used)).collect());
+        }
         let (topology, _) = self.graph.filter(|_| self.leads_through(path, at))?;
         let find = |evaluator: &mut OuterEvaluator<'f, 't>, path: Node<'_>, site| {
             evaluator.end(path, site).ok().flatten()
@@ -212,6 +262,11 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
     }
 }
 
+/// Whether a type defines a property or an attribute.
+fn has(parts: &Parts<'_, PropertyDefinition<'_>>, name: &str) -> bool {
+    parts.get(name).is_some()
+}
+
 /// Where a path ends: the name of the node, and the first steps of a path from it.
 fn end_of<'f>(
     topology: &'f Topology,
@@ -284,7 +339,12 @@ pub(super) fn settled<'a>(document: &Out<'a>) -> Result<Out<'a>, Diagnostics> {
         }
         let nodes = entries(body).into_iter().map(|(key, node)| {
             let is_single = entry(&node, "instance_count").is_none();
+            let before = found.0.len();
             let node = settle(&node, is_single, &mut found);
+            for error in found.0.iter_mut().skip(before) {
+                let name = key_name(&key);
+                error.message = format!("for node \"{name}\", {}", error.message);
+            }
             (key, node)
         });
         like(body, nodes.collect())
@@ -303,14 +363,17 @@ fn settle<'a>(out: &Out<'a>, is_single: bool, found: &mut Diagnostics) -> Out<'a
         }
         Out::Map { entries, .. } => match &**entries {
             [(key, arguments)] if key_name(key) == PART => {
+                let spans = items(arguments).into_iter().map(|it| OutNode::root(&it).span());
+                let place = spans.into_iter().find(|place| !place.is_detached());
                 let mut arguments = items(arguments).into_iter();
                 let value = arguments.next().map(|value| below(&value));
                 let part = value.and_then(|value| part_at(value, arguments, is_single));
                 part.unwrap_or_else(|| {
-                    let message = "no part of the value has this index, or the index is not known";
-                    let place = OutNode::root(out).span();
+                    let message = "this value has no part of the index that is asked for, or that index is not known";
                     let error = Diagnostic::error(Code::DanglingReference, message);
-                    found.push(if place.is_detached() { error } else { error.at(place) });
+                    let error = place.map_or(error.clone(), |place| error.at(place));
+                    let help = "give the value an entry for each node, or lower the `count`";
+                    found.push(error.help(help));
                     out.clone()
                 })
             }

@@ -29,8 +29,8 @@ const DEPTH: usize = 64;
 pub(super) enum WrittenIn<'s> {
     /// In the template whose nodes are replaced; at this node, if it is at one.
     Outer(Option<&'s str>),
-    /// In TOSCA 2.0, in the requirement assignment of this node at this position, where `SELF` is
-    /// the relationship.
+    /// In the requirement assignment of this node at this position, where `SELF` is the
+    /// relationship.
     Assigned(&'s str, usize),
     /// In a substituting template, given by the position of its choice; there in a workflow with
     /// these inputs, which count before those of the template.
@@ -61,7 +61,9 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         depth: usize,
     ) -> Option<Out<'a>> {
         match out {
-            Out::Source(node) if node.kind() == NodeKind::Scalar => self.renamed(*node, at),
+            Out::Source(node) if node.kind() == NodeKind::Scalar => {
+                self.renamed(*node, at).or_else(|| self.index(out, at))
+            }
             Out::Lifted(key, inner) => {
                 Some(Out::Lifted(*key, Box::new(self.changed(inner, at, depth)?)))
             }
@@ -70,11 +72,19 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
             }
             Out::String(_) | Out::Later(_) | Out::Cases(_) => None,
             _ => match OutNode::root(out).kind() {
-                NodeKind::Scalar => None,
+                NodeKind::Scalar => self.index(out, at),
                 NodeKind::Sequence => self.changed_list(out, at, depth),
                 NodeKind::Mapping => self.changed_map(out, at, depth),
             },
         }
+    }
+
+    /// The index of a replaced node, or of one of its relations, where a value asks for it: what takes
+    /// its place has another one.
+    fn index(&self, out: &Out<'a>, at: WrittenIn<'_>) -> Option<Out<'a>> {
+        let (WrittenIn::Outer(Some(node)) | WrittenIn::Assigned(node, _)) = at else { return None };
+        let is_replaced = self.outer.is_2_0 && self.by_node.contains_key(node);
+        if is_replaced { self.computed(out, at) } else { None }
     }
 
     fn renamed(&self, node: Node<'a>, at: WrittenIn<'_>) -> Option<Out<'a>> {
@@ -269,7 +279,8 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
             return Some(self.changed(&own, at, depth).unwrap_or(own));
         }
         let part = self.types.effective(node.kind?).properties.get(property)?;
-        part.definition.default.map(|default| Out::Value(default.to_value()))
+        let default = Out::Value(part.definition.default?.to_value());
+        Some(self.index(&default, WrittenIn::Outer(Some(&node.name))).unwrap_or(default))
     }
 
     /// The value of a property of a part of a replaced node.
@@ -278,10 +289,13 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         let mapping = candidate.template.substitution.part_properties.get(mapping)?;
         let node = &self.outer.nodes[candidate.node];
         let relationships = self.outer.section("relationship_templates");
-        let value = mapped_value(self.types, node, relationships.as_ref(), mapping)?;
-        let changed =
-            self.changed(&value, WrittenIn::Outer(Some(&node.name)), depth.checked_sub(1)?);
-        Some(changed.unwrap_or(value))
+        let depth = depth.checked_sub(1)?;
+        let own = |value: Out<'a>, relation: Option<usize>| {
+            let at = relation.map(|position| WrittenIn::Assigned(&node.name, position));
+            let at = at.unwrap_or(WrittenIn::Outer(Some(&node.name)));
+            self.changed(&value, at, depth).unwrap_or(value)
+        };
+        mapped_value(self.types, node, relationships.as_ref(), mapping, &own)
     }
 
     /// A call whose first argument names a node.

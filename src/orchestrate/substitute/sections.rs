@@ -1,14 +1,21 @@
 //! Rewrites the parts of a topology that name nodes: relationship templates, groups, policies,
 //! workflows, and a substitution mapping of the template itself.
 
+use super::candidate::{FitMapping, FitRequirement, MappedTo};
 use super::flatten::Flattening;
 use super::rewrite::WrittenIn;
 use super::view::{entry, listed};
-use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like, like_list, set};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::tree::{
+    MapEntries, entries, items, key_name, like, like_list, rebuilt, set,
+};
+use crate::tosca::mapping::MappingShare;
+use crate::tosca::substitution::group;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 pub(super) type ListItems<'a> = Vec<(Option<Node<'a>>, Out<'a>)>;
 
@@ -29,17 +36,20 @@ impl<'a> Flattening<'_, '_, 'a> {
             let users = users.get(&*key_name(key)).map_or(&[][..], Vec::as_slice);
             *template = self.relationship(template, users);
         }
-        self.added_entries(&mut all, "relationship_templates", &|this, chosen, value| {
-            this.value(value, WrittenIn::Inner(chosen, &[]))
+        self.added_entries(&mut all, "relationship_templates", &|this, chosen, template| {
+            let template = this.value(template, WrittenIn::Inner(chosen, &[]));
+            let mut all = entries(&template);
+            this.rename_relationship(chosen, &mut all);
+            like(&template, all)
         });
         like(section, all)
     }
 
-    /// In TOSCA 2.0, the places where relationship templates are used, by their names: there `SELF`
-    /// has a meaning.
+    /// The places where relationship templates are used, by their names: there `SELF` and the ends
+    /// of the relation have a meaning.
     fn users(&self) -> FxHashMap<String, Vec<WrittenIn<'_>>> {
         let mut users: FxHashMap<_, Vec<_>> = FxHashMap::default();
-        for node in self.outer.nodes.iter().filter(|_| self.outer.is_2_0) {
+        for node in &self.outer.nodes {
             for (position, assignment) in node.assignments.iter().enumerate() {
                 let said = entry(&assignment.body, "relationship");
                 if let Some(name) = said.as_ref().and_then(|said| OutNode::root(said).text()) {
@@ -228,7 +238,8 @@ impl<'a> Flattening<'_, '_, 'a> {
                     }
                     Some(relation) => {
                         let requirement = OutNode::root(&relation).text().map(|it| it.into_owned());
-                        let first = requirement.and_then(|it| self.first_relation(chosen, &it));
+                        let ends = requirement.map(|it| self.relation_ends(chosen, &it));
+                        let first = ends.into_iter().flatten().next();
                         let first =
                             first.map(|(node, inner)| of(&node, Some(Out::String(inner.into()))));
                         first.map(|first| (owner, first)).into_iter().collect()
@@ -238,12 +249,21 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
     }
 
-    /// The first requirement onto which a requirement of a replaced node is mapped.
-    fn first_relation(&self, chosen: usize, requirement: &str) -> Option<(String, String)> {
+    /// The requirements onto which the relations of a requirement of a replaced node are mapped.
+    fn relation_ends(&self, chosen: usize, requirement: &str) -> Vec<(String, String)> {
         let fit = &self.chosen[chosen].fit;
-        let mapped = fit.requirements.iter().find(|it| it.name == requirement)?;
-        let (node, inner) = mapped.mappings.first()?.targets.first()?;
-        Some((self.names[chosen].get(node)?.clone(), inner.clone()))
+        let Some(mapped) = fit.requirements.iter().find(|it| it.name == requirement) else {
+            return Vec::new();
+        };
+        let targets = mapped.taken.iter().flat_map(|&taken| &mapped.mappings[taken].targets);
+        let mut ends: Vec<_> = targets
+            .filter_map(|(node, inner)| {
+                Some((self.names[chosen].get(node)?.clone(), inner.clone()))
+            })
+            .collect();
+        let mut met = FxHashSet::default();
+        ends.retain(|end| met.insert(end.clone()));
+        ends
     }
 
     pub(super) fn workflows(&self, section: &Out<'a>) -> Out<'a> {
@@ -264,20 +284,11 @@ impl<'a> Flattening<'_, '_, 'a> {
             *value = match &*key_name(key) {
                 "steps" => self.steps(value, at),
                 "preconditions" => {
-                    let conditions = listed(value).into_iter();
-                    let conditions = conditions.flat_map(|(owner, condition)| {
-                        let target = entry(&condition, "target");
-                        let names = target.map(|it| self.named(owner, &it, at)).unwrap_or_default();
-                        names
-                            .into_iter()
-                            .map(move |(owner, name)| {
-                                let mut all = entries(&condition);
-                                set(&mut all, "target", |_| Some(name));
-                                (owner, like(&condition, all))
-                            })
-                            .collect::<Vec<_>>()
+                    let all = listed(value).into_iter().flat_map(|(owner, condition)| {
+                        let owners = std::iter::once(owner).chain(std::iter::repeat(None));
+                        owners.zip(self.targeted(&condition, at)).collect::<ListItems<'a>>()
                     });
-                    like_list(value, conditions.collect())
+                    like_list(value, all.collect())
                 }
                 "inputs" => each_value(value, &|input| self.value(input, at)),
                 "outputs" => each_value(value, &|path| self.attribute_mapping(path, at)),
@@ -296,25 +307,34 @@ impl<'a> Flattening<'_, '_, 'a> {
         for (key, step) in entries(steps) {
             let name = key_name(&key).into_owned();
             let target = entry(&step, "target");
-            let targets = target.as_ref().map(|it| self.named(None, it, at)).unwrap_or_default();
-            let outer =
-                target.as_ref().and_then(|it| OutNode::root(it).text().map(|it| it.into_owned()));
-            let chosen = outer.and_then(|name| self.by_node.get(&*name).copied());
-            let (WrittenIn::Outer(_), Some(chosen)) = (at, chosen) else {
+            let relation = entry(&step, "target_relationship");
+            let targeted = self.targeted(&step, at);
+            let outer = target.as_ref().and_then(|it| Some(OutNode::root(it).text()?.into_owned()));
+            // `SELF` is the target, or else its relationship.
+            let outer = outer.filter(|_| relation.is_none());
+            let own = match at {
+                WrittenIn::Outer(_) => WrittenIn::Outer(outer.as_deref()),
+                at => at,
+            };
+            let chosen = self.replaced(target.as_ref(), at);
+            let Some(chosen) = chosen else {
+                let step = targeted.into_iter().next().unwrap_or_else(|| step.clone());
                 let step = self.for_members(&step, target.as_ref(), at);
-                let target = targets.into_iter().next().map(|(_, target)| target);
-                all.push((key, self.step(&step, target, at, None)));
+                all.push((key, self.step(&step, own, None)));
                 continue;
             };
-            let parts = self.step_parts(chosen, &step, targets);
+            let parts = match relation {
+                Some(_) => targeted,
+                None => self.step_parts(chosen, &step, targeted),
+            };
             let count = parts.len();
             let names: Vec<_> = (1..=count)
                 .map(|number| if count == 1 { name.clone() } else { format!("{name}_{number}") })
                 .collect();
             firsts.extend(names.first().map(|first| (name, first.clone())));
-            for (position, (target, step)) in parts.into_iter().enumerate() {
+            for (position, step) in parts.into_iter().enumerate() {
                 let next = names.get(position + 1).cloned();
-                let step = self.step(&step, Some(target), at, next);
+                let step = self.step(&step, own, next);
                 let key = match &key {
                     OutKey::Source(key) if position == 0 => {
                         OutKey::Renamed(*key, names[0].clone().into())
@@ -330,20 +350,51 @@ impl<'a> Flattening<'_, '_, 'a> {
         like(steps, all)
     }
 
-    /// A step with another target and other followers.
-    fn step(
-        &self,
-        step: &Out<'a>,
-        target: Option<Out<'a>>,
-        at: WrittenIn<'_>,
-        next: Option<String>,
-    ) -> Out<'a> {
+    /// The choice for the node that is the target of a step of the template, if it is replaced.
+    fn replaced(&self, target: Option<&Out<'a>>, at: WrittenIn<'_>) -> Option<usize> {
+        let target = target.filter(|_| matches!(at, WrittenIn::Outer(_)))?;
+        self.by_node.get(&*OutNode::root(target).text()?).copied()
+    }
+
+    /// A step or a precondition for each of the nodes or relations that its target becomes.
+    fn targeted(&self, body: &Out<'a>, at: WrittenIn<'_>) -> Vec<Out<'a>> {
+        let Some(target) = entry(body, "target") else { return vec![body.clone()] };
+        let to = |target: Out<'a>, relation: Option<String>| {
+            let mut all = entries(body);
+            set(&mut all, "target", |_| Some(target));
+            if let Some(relation) = relation {
+                set(&mut all, "target_relationship", |_| Some(Out::String(relation.into())));
+            }
+            like(body, all)
+        };
+        let relation = entry(body, "target_relationship");
+        let (Some(chosen), Some(relation)) = (self.replaced(Some(&target), at), relation) else {
+            let targets = self.named(None, &target, at).into_iter();
+            return targets.map(|(_, target)| to(target, None)).collect();
+        };
+        let name = OutNode::root(&relation).text().unwrap_or_default();
+        let ends = self.relation_ends(chosen, &name);
+        if ends.is_empty() {
+            let node = &self.outer.nodes[self.chosen[chosen].node].name;
+            let message =
+                format!("the template for node \"{node}\" maps no relation `{name}` of it");
+            self.dangles(OutNode::root(&relation).span(), &message);
+        }
+        let ends = ends.into_iter();
+        ends.map(|(node, inner)| to(Out::String(node.into()), Some(inner))).collect()
+    }
+
+    /// A step with other followers.
+    fn step(&self, step: &Out<'a>, at: WrittenIn<'_>, next: Option<String>) -> Out<'a> {
         let mut all = entries(step);
         for (key, value) in &mut all {
             match &*key_name(key) {
-                "target" => *value = target.clone().unwrap_or_else(|| value.clone()),
                 "activities" => *value = self.activities(value, at),
-                "on_success" | "on_failure" | "operation_host" => {}
+                "target"
+                | "target_relationship"
+                | "on_success"
+                | "on_failure"
+                | "operation_host" => {}
                 _ => *value = self.value(value, at),
             }
         }
@@ -403,16 +454,11 @@ impl<'a> Flattening<'_, '_, 'a> {
         with_activities(step, &|activities| self.replaced_calls(activities, Some(&targets)))
     }
 
-    /// The steps that a step of a replaced node becomes, each with its target: one for each node
-    /// that replaces it, but a single one for calls of mapped operations.
-    fn step_parts(
-        &self,
-        chosen: usize,
-        step: &Out<'a>,
-        targets: ListItems<'a>,
-    ) -> Vec<(Out<'a>, Out<'a>)> {
+    /// The steps that a step of a replaced node becomes: one for each node that replaces it, as
+    /// they are in `targeted`, but a single one for calls of mapped operations.
+    fn step_parts(&self, chosen: usize, step: &Out<'a>, targeted: Vec<Out<'a>>) -> Vec<Out<'a>> {
         let single = self.single(chosen);
-        let is_one = targets.len() == 1 && single.is_some();
+        let is_one = targeted.len() == 1 && single.is_some();
         let activities = entry(step, "activities").unwrap_or(Out::Value(Value::Null));
         let all = listed(&activities).into_iter().map(|(owner, activity)| {
             let inlined = self.inlined(chosen, &activity);
@@ -423,19 +469,21 @@ impl<'a> Flattening<'_, '_, 'a> {
         });
         let all: Vec<_> = all.collect();
         if all.iter().all(|(is_inlined, _)| !is_inlined) {
-            let targets = targets.into_iter();
-            return targets.map(|(_, target)| (target, step.clone())).collect();
+            return targeted;
         }
         let mut parts = Vec::new();
         for run in all.chunk_by(|one, other| is_one || one.0 == other.0) {
             let own = run.iter().map(|(_, activity)| activity.clone()).collect::<Vec<_>>();
-            let step = with_activities(step, &|old| like_list(old, own.clone()));
+            let with = |step: &Out<'a>| with_activities(step, &|old| like_list(old, own.clone()));
             match &single {
-                Some(single) if run[0].0 => parts.push((single.clone(), step)),
+                Some(single) if run[0].0 => {
+                    let mut all = entries(step);
+                    set(&mut all, "target", |_| Some(single.clone()));
+                    parts.push(with(&like(step, all)));
+                }
                 _ => {
-                    let count = if run[0].0 { 1 } else { targets.len() };
-                    let targets = targets.iter().take(count);
-                    parts.extend(targets.map(|(_, target)| (target.clone(), step.clone())));
+                    let count = if run[0].0 { 1 } else { targeted.len() };
+                    parts.extend(targeted.iter().take(count).map(with));
                 }
             }
         }
@@ -450,15 +498,47 @@ impl<'a> Flattening<'_, '_, 'a> {
         let name = name.text().or_else(|| name.get("operation")?.text())?.into_owned();
         let workflow = self.mapped_operation(chosen, &name)?;
         let mut inline = Out::String(self.prefixed(chosen, &workflow).into());
-        if let Some(inputs) = entry(&call, "inputs") {
+        let inputs = self.given_inputs(chosen, &name, &workflow, entry(&call, "inputs"));
+        if let Some(inputs) = inputs {
             let node = &self.outer.nodes[self.chosen[chosen].node].name;
             let at = WrittenIn::Outer(Some(node));
             let inputs = each_value(&inputs, &|input| self.value(input, at));
             let parts = [("workflow", inline), ("inputs", inputs)];
             let parts = parts.map(|(key, value)| (OutKey::New(key.into()), value));
-            inline = like(&call, parts.into());
+            let old = Some(&call).filter(|call| !entries(call).is_empty());
+            inline = rebuilt(old, parts.into());
         }
         Some(like(activity, vec![(OutKey::New("inline".into()), inline)]))
+    }
+
+    /// The inputs of a call of a mapped operation: those that the call gives, and those that the
+    /// replaced node assigns to the operation or its interface, as far as the workflow has them.
+    fn given_inputs(
+        &self,
+        chosen: usize,
+        operation: &str,
+        workflow: &str,
+        given: Option<Out<'a>>,
+    ) -> Option<Out<'a>> {
+        let (interface, operation) = operation.rsplit_once('.')?;
+        let workflows = self.chosen[chosen].variant.view.section("workflows")?;
+        let declared = entry(&entry(&workflows, workflow)?, "inputs");
+        let node = &self.outer.nodes[self.chosen[chosen].node];
+        let interface = entry(&node.body, "interfaces").and_then(|all| entry(&all, interface));
+        let assigned = interface.as_ref().and_then(|interface| {
+            let operations = entry(interface, "operations");
+            entry(operations.as_ref().unwrap_or(interface), operation)
+        });
+        let mut all = given.as_ref().map(entries).unwrap_or_default();
+        for inputs in [assigned, interface].iter().flatten().filter_map(|it| entry(it, "inputs")) {
+            for (key, value) in entries(&inputs) {
+                let name = key_name(&key).into_owned();
+                if declared.as_ref().is_some_and(|declared| entry(declared, &name).is_some()) {
+                    set(&mut all, &name, |old| Some(old.cloned().unwrap_or(value)));
+                }
+            }
+        }
+        (given.is_some() || !all.is_empty()).then(|| rebuilt(given.as_ref(), all))
     }
 
     /// A node of a substituting template that stands for itself, whatever counts say.
@@ -469,7 +549,7 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 
     /// The workflow to which an operation of a node is mapped.
-    fn mapped_operation(&self, chosen: usize, name: &str) -> Option<String> {
+    pub(super) fn mapped_operation(&self, chosen: usize, name: &str) -> Option<String> {
         let (interface, operation) = name.rsplit_once('.')?;
         let interfaces = &self.chosen[chosen].template.substitution.interfaces;
         let short = interface.rsplit('.').next().unwrap_or(interface);
@@ -497,38 +577,102 @@ impl<'a> Flattening<'_, '_, 'a> {
         let names = items(inner.as_ref().unwrap_or(path));
         let found = pair(&names).and_then(|(node, capability)| {
             let &chosen = self.by_node.get(&*node)?;
-            let (node, inner) = self.chosen[chosen].fit.capabilities.get(&capability)?;
-            Some([self.names[chosen].get(node)?.clone(), inner.clone()])
+            self.path_to(chosen, self.chosen[chosen].fit.capabilities.get(&capability)?, path)
         });
-        found.map_or_else(|| path.clone(), |names| path_of(path, &names))
+        found.unwrap_or_else(|| path.clone())
     }
 
-    /// Mappings of requirements. One that names a replaced node leads to the requirement onto which
-    /// that is mapped.
+    /// The path to a part of a node of a substituting template, which takes the place of `old`.
+    fn path_to(&self, chosen: usize, (node, part): &MappedTo, old: &Out<'a>) -> Option<Out<'a>> {
+        let names = [self.names[chosen].get(node)?, part];
+        Some(path_of(old, names.map(|name| Out::String(name.clone().into()))))
+    }
+
+    /// Mappings of requirements. One that names a replaced node leads to the requirements onto which
+    /// those relations are mapped that it would give the node, one after the other.
     fn mapped_again(&self, list: &Out<'a>) -> Out<'a> {
-        let all = listed(list).into_iter().flat_map(|(owner, item)| {
-            let again = entries(&item).into_iter().next().and_then(|(key, path)| {
-                let (node, requirement) = pair(&items(&path))?;
-                let &chosen = self.by_node.get(&*node)?;
-                let fit = &self.chosen[chosen].fit;
-                let mapped = fit.requirements.iter().find(|it| it.name == requirement)?;
-                let targets = |mapping: &super::candidate::FitMapping| {
-                    let targets = mapping.targets.iter().filter_map(|(node, inner)| {
-                        let names = [self.names[chosen].get(node)?.clone(), inner.clone()];
-                        Some((None, path_of(&path, &names)))
-                    });
-                    let mut targets: ListItems<'a> = targets.collect();
-                    let target = match targets.len() {
-                        1 => targets.remove(0).1,
-                        _ => Out::Seq { items: targets.into(), like: None },
-                    };
-                    (None, like(&item, vec![(key.clone(), target)]))
-                };
-                Some(mapped.mappings.iter().map(targets).collect::<ListItems<'a>>())
-            });
-            again.unwrap_or_else(|| vec![(owner, item)])
+        let all = listed(list);
+        let mut left = FxHashMap::default();
+        let mut again: ListItems<'a> = Vec::new();
+        for (owner, item) in &all {
+            let Some((key, path)) = entries(item).into_iter().next() else { continue };
+            let parts = targets_of(&path);
+            if !parts.iter().any(|part| self.onto_replaced(part).is_some()) {
+                again.push((*owner, item.clone()));
+                continue;
+            }
+            let (name, share) = requirement_of(&key);
+            let is_same = |(_, item): &&(_, Out<'a>)| {
+                entries(item).first().is_some_and(|(key, _)| requirement_of(key).0 == name)
+            };
+            let count = match share {
+                MappingShare::Times(count) => count,
+                MappingShare::One if all.iter().filter(is_same).count() > 1 => 1,
+                _ => u64::MAX,
+            };
+            let runs = self.mapped_runs(parts, count, &mut left);
+            let is_whole = matches!(&*runs, [(own, _)] if *own == count || count == u64::MAX);
+            let key = if is_whole { key } else { OutKey::New(name.into()) };
+            for (times, targets) in runs {
+                let one = like(item, vec![(key.clone(), mapping_of(targets))]);
+                let times = if is_whole || times > WRITTEN_OUT { 1 } else { times };
+                again.extend((0..times).map(|_| (None, one.clone())));
+            }
+        }
+        like_list(list, again)
+    }
+
+    /// The runs of targets onto which so many relations are mapped, if they are mapped onto `parts`.
+    /// `left` has what is left of those of replaced nodes.
+    fn mapped_runs(
+        &self,
+        parts: Vec<Out<'a>>,
+        count: u64,
+        left: &mut FxHashMap<(usize, String), MappingRuns<'a>>,
+    ) -> Vec<(u64, Vec<Out<'a>>)> {
+        let mut runs = MappingRuns::new();
+        for part in parts {
+            let own = match self.onto_replaced(&part) {
+                Some((chosen, Some(onto))) => {
+                    let left = left.entry((chosen, onto.name.clone()));
+                    taken(left.or_insert_with(|| self.runs(chosen, onto, &part)), count)
+                }
+                Some((_, None)) => {
+                    let message = "the template that substitutes this node maps no such relation, so it is not mapped";
+                    let note = Diagnostic::note(Code::UnmappedRelation, message);
+                    self.tell(note.at(OutNode::root(&part).span()));
+                    continue;
+                }
+                None => MappingRuns::from([(count, vec![part])]),
+            };
+            runs = together(runs, own);
+        }
+        runs.into()
+    }
+
+    /// The replaced node that a mapping leads to, and its requirement, if that is mapped.
+    fn onto_replaced(&self, target: &Out<'a>) -> Option<(usize, Option<&FitRequirement>)> {
+        let (node, requirement) = pair(&items(target))?;
+        let &chosen = self.by_node.get(&*node)?;
+        let mut all = self.chosen[chosen].fit.requirements.iter();
+        Some((chosen, all.find(|it| it.name == requirement)))
+    }
+
+    /// What the relations of a requirement that a replaced node does not have yet are mapped onto.
+    fn runs(&self, chosen: usize, requirement: &FitRequirement, old: &Out<'a>) -> MappingRuns<'a> {
+        let node = &self.outer.nodes[self.chosen[chosen].node];
+        let has_target = |slot: &&usize| node.assignments[**slot].target.is_some();
+        let own = requirement.slots.iter().filter(has_target).count() as u64;
+        let runs = requirement.runs.iter().map(|&(mapping, count)| {
+            let FitMapping { targets, selected, .. } = &requirement.mappings[mapping];
+            let paths = targets.iter().filter_map(|to| self.path_to(chosen, to, old));
+            let nodes = selected.iter().filter_map(|node| self.names[chosen].get(node));
+            let nodes = nodes.map(|node| Out::String(node.clone().into()));
+            (count, paths.chain(nodes).collect())
         });
-        like_list(list, all.collect())
+        let mut runs = runs.collect();
+        taken(&mut runs, own);
+        runs
     }
 
     fn own_entries(
@@ -565,6 +709,63 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 }
 
+/// The number of mappings that are written out one by one at most.
+const WRITTEN_OUT: u64 = 100_000;
+
+/// Consecutive relations with the targets that they are mapped onto; a last run may have no end.
+type MappingRuns<'a> = VecDeque<(u64, Vec<Out<'a>>)>;
+
+/// Takes the first relations of runs.
+fn taken<'a>(runs: &mut MappingRuns<'a>, mut count: u64) -> MappingRuns<'a> {
+    let mut all = MappingRuns::new();
+    while count > 0
+        && let Some((there, targets)) = runs.pop_front()
+    {
+        let own = there.min(count);
+        count -= own;
+        if there > own {
+            runs.push_front((there - own, targets.clone()));
+        }
+        all.push_back((own, targets));
+    }
+    all
+}
+
+/// Runs of relations that are mapped onto the targets of both.
+fn together<'a>(mut one: MappingRuns<'a>, mut other: MappingRuns<'a>) -> MappingRuns<'a> {
+    let mut all = MappingRuns::new();
+    while let (Some((first, _)), Some((second, _))) = (one.front(), other.front()) {
+        let count = *first.min(second);
+        let both = [taken(&mut one, count), taken(&mut other, count)];
+        let targets = both.into_iter().flatten().flat_map(|(_, targets)| targets);
+        all.push_back((count, targets.collect()));
+    }
+    all.into_iter().chain(one).chain(other).collect()
+}
+
+/// The requirement that a mapping has as its key, and the number of relations there.
+fn requirement_of(key: &OutKey<'_>) -> (String, MappingShare) {
+    let group = if let OutKey::Source(key) = key { group(*key) } else { None };
+    let plain = || (key_name(key).into_owned(), MappingShare::One);
+    group.map_or_else(plain, |(name, share)| (name.to_owned(), share))
+}
+
+/// A mapping onto these targets.
+fn mapping_of(mut targets: Vec<Out<'_>>) -> Out<'_> {
+    if targets.len() == 1 {
+        return targets.remove(0);
+    }
+    let items = targets.into_iter().map(|target| (None, target));
+    Out::Seq { items: items.collect(), like: None }
+}
+
+/// The targets of a mapping, which is one or a list of some.
+fn targets_of<'a>(mapping: &Out<'a>) -> Vec<Out<'a>> {
+    let parts = items(mapping);
+    let is_list = parts.iter().any(|part| !items(part).is_empty());
+    if is_list { parts } else { vec![mapping.clone()] }
+}
+
 /// The names of a node and of one of its parts.
 fn pair(names: &[Out<'_>]) -> Option<(String, String)> {
     let [node, name] = names else { return None };
@@ -572,10 +773,9 @@ fn pair(names: &[Out<'_>]) -> Option<(String, String)> {
     Some((text(node)?, text(name)?))
 }
 
-/// A path with these names that takes the place of `old`.
-fn path_of<'a>(old: &Out<'a>, names: &[String; 2]) -> Out<'a> {
-    let names = names.iter().map(|name| (None, Out::String(name.clone().into())));
-    like_list(old, names.collect())
+/// A path of these steps that takes the place of `old`.
+pub(super) fn path_of<'a>(old: &Out<'a>, steps: [Out<'a>; 2]) -> Out<'a> {
+    like_list(old, steps.map(|step| (None, step)).into())
 }
 
 pub(super) fn each_value<'a>(map: &Out<'a>, change: &dyn Fn(&Out<'a>) -> Out<'a>) -> Out<'a> {

@@ -1,7 +1,7 @@
 //! Reads the nodes of a resolved template and their requirement assignments, as far as substitution
 //! needs them.
 
-use crate::orchestrate::tree::{entries, items, key_name};
+use crate::orchestrate::tree::{MapEntries, entries, items, key_name, like};
 use crate::topology::{Spanned, type_named};
 use crate::tosca::function::Function;
 use crate::tosca::requirement::AssignedCount;
@@ -67,7 +67,7 @@ impl<'a> TemplateView<'a> {
     pub(crate) fn of(document: Out<'a>, types: &Types<'_>) -> Self {
         let topology = part(&document, "topology_template");
         let templates = topology.as_deref().and_then(|topology| part(topology, "node_templates"));
-        let templates = templates.as_deref().map(entries).unwrap_or_default().into_iter();
+        let templates = templates.as_deref().map(uncopied).unwrap_or_default().into_iter();
         let mut nodes: Vec<_> =
             templates.map(|(key, body)| ViewedNode::of(key, body, types)).collect();
         drop(topology);
@@ -252,6 +252,39 @@ impl<'a> ViewedRequirement<'a> {
             item,
         })
     }
+}
+
+/// Whether a template copies another one.
+pub(super) fn is_copy(body: &Out<'_>) -> bool {
+    entry(body, "copy").is_some()
+}
+
+/// The node templates. A copy has what it copies, except for the keynames that it has itself.
+pub(super) fn uncopied<'a>(section: &Out<'a>) -> MapEntries<'a> {
+    let all = entries(section);
+    if !all.iter().any(|(_, body)| is_copy(body)) {
+        return all;
+    }
+    let by_name: FxHashMap<String, Out<'a>> =
+        all.iter().map(|(key, body)| (key_name(key).into_owned(), body.clone())).collect();
+    let of = |(key, body): (OutKey<'a>, Out<'a>)| {
+        let copied =
+            entry(&body, "copy").and_then(|it| Some(OutNode::root(&it).text()?.into_owned()));
+        let Some(copied) = copied.and_then(|name| by_name.get(&name)) else { return (key, body) };
+        let mut own = entries(&body);
+        own.retain(|(key, _)| key_name(key) != "copy");
+        let is_own = |key: &OutKey<'a>, own: &MapEntries<'a>| {
+            own.iter().any(|(own, _)| key_name(own) == key_name(key))
+        };
+        let of_copied = entries(copied).into_iter();
+        let mut new: MapEntries<'a> =
+            of_copied.filter(|(key, _)| key_name(key) != "copy" && !is_own(key, &own)).collect();
+        // The type comes first, as it does in most templates.
+        let type_name = new.iter().position(|(key, _)| key_name(key) == "type");
+        let type_name = type_name.map(|at| new.remove(at));
+        (key, like(&body, type_name.into_iter().chain(own).chain(new).collect()))
+    };
+    all.into_iter().map(of).collect()
 }
 
 /// Whether a document is one of TOSCA 2.0.

@@ -29,13 +29,18 @@ pub(crate) fn is_of(document: &Document) -> bool {
     document.is_called_otherwise()
 }
 
-/// Whether a value asks for the index of a node.
-pub(crate) fn asks_index(value: &Value) -> bool {
-    let is_it = |text: &str| function_name(text) == Some("node_index");
+/// The function that gives the index of a node.
+pub(crate) const NODE_INDEX: &str = "node_index";
+
+/// Whether a value calls this function.
+pub(crate) fn calls_function(value: &Value, function: &str) -> bool {
+    let is_it = |text: &str| function_name(text) == Some(function);
     match value {
         Value::String(text) => is_it(text),
-        Value::List(items) => items.iter().any(asks_index),
-        Value::Map(entries) => entries.iter().any(|(key, value)| is_it(key) || asks_index(value)),
+        Value::List(items) => items.iter().any(|item| calls_function(item, function)),
+        Value::Map(entries) => {
+            entries.iter().any(|(key, value)| is_it(key) || calls_function(value, function))
+        }
         _ => false,
     }
 }

@@ -530,7 +530,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         let Some(fixed) = definition.value else { return };
         if v2_0::is_of(fixed.document()) {
             // Where nodes of one template have been told apart, each has the value of its index.
-            if v2_0::asks_index(&fixed.to_value()) {
+            if v2_0::calls_function(&fixed.to_value(), v2_0::NODE_INDEX) {
                 return;
             }
             let name = definition.named.name;

@@ -12,7 +12,7 @@ mod matching;
 mod rewrite;
 mod sections;
 
-use super::view::{entry, is_of_2_0, key_span};
+use super::view::{entry, is_copy, is_of_2_0, key_span, uncopied};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::orchestrate::representation;
 use crate::orchestrate::tree::{
@@ -20,7 +20,8 @@ use crate::orchestrate::tree::{
 };
 use crate::topology::{Spanned, type_named};
 use crate::tosca::types::Parts;
-use crate::tosca::{EffectiveInterface, Family, PropertyDefinition, Types, v2_0};
+use crate::tosca::v2_0::NODE_INDEX;
+use crate::tosca::{EffectiveInterface, EffectiveType, Family, PropertyDefinition, Types, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{NodeKind, Out, OutKey, OutNode};
@@ -240,35 +241,6 @@ fn invalid(message: String, place: Span) -> Diagnostic {
     error.rule(Rule::new(&TOSCA_2_0, "14.1"))
 }
 
-fn is_copy(body: &Out<'_>) -> bool {
-    entry(body, "copy").is_some()
-}
-
-/// The node templates. A copy has what it copies, except for the keynames that it has itself.
-fn uncopied<'a>(section: &Out<'a>) -> MapEntries<'a> {
-    let all = entries(section);
-    let by_name: FxHashMap<String, Out<'a>> =
-        all.iter().map(|(key, body)| (key_name(key).into_owned(), body.clone())).collect();
-    let of = |(key, body): (OutKey<'a>, Out<'a>)| {
-        let copied =
-            entry(&body, "copy").and_then(|it| Some(OutNode::root(&it).text()?.into_owned()));
-        let Some(copied) = copied.and_then(|name| by_name.get(&name)) else { return (key, body) };
-        let mut own = entries(&body);
-        own.retain(|(key, _)| key_name(key) != "copy");
-        let is_own = |key: &OutKey<'a>, own: &MapEntries<'a>| {
-            own.iter().any(|(own, _)| key_name(own) == key_name(key))
-        };
-        let of_copied = entries(copied).into_iter();
-        let mut new: MapEntries<'a> =
-            of_copied.filter(|(key, _)| key_name(key) != "copy" && !is_own(key, &own)).collect();
-        // The type comes first, as it does in most templates.
-        let type_name = new.iter().position(|(key, _)| key_name(key) == "type");
-        let type_name = type_name.map(|at| new.remove(at));
-        (key, like(&body, type_name.into_iter().chain(own).chain(new).collect()))
-    };
-    all.into_iter().map(of).collect()
-}
-
 impl Representing<'_, '_> {
     fn document<'a>(&self, document: &Out<'a>) -> Out<'a> {
         within_topology(document, &mut |section, value| match section {
@@ -289,7 +261,7 @@ impl Representing<'_, '_> {
     /// Reports outputs that ask for the index of a node, which they are not in.
     fn without_index(&self, outputs: &Out<'_>) {
         for (key, output) in entries(outputs) {
-            if v2_0::asks_index(&OutNode::root(&output).to_value()) {
+            if v2_0::calls_function(&OutNode::root(&output).to_value(), NODE_INDEX) {
                 let message = "`$node_index` has a meaning in a node only";
                 let error = Diagnostic::error(Code::InvalidFunction, message).at(key_span(&key));
                 let error = error.rule(Rule::new(&TOSCA_2_0, "10.2.1.6"));
@@ -341,7 +313,9 @@ impl Representing<'_, '_> {
         }
         let capabilities = kind.capabilities.iter().map(|(name, part)| (name, &part.definition));
         let indexed = capabilities.filter(|(_, it)| {
-            [&it.properties, &it.attributes].iter().any(|all| indexed(all).next().is_some())
+            [&it.properties, &it.attributes]
+                .iter()
+                .any(|all| indexed(all, NODE_INDEX).next().is_some())
         });
         for (name, definition) in indexed {
             within(body, "capabilities", |capabilities| {
@@ -370,7 +344,7 @@ fn add_inputs(
     let is_own = |name: &str| inputs.iter().any(|input| input.named.name == name);
     let shared = defined.inputs.values().map(|part| &part.definition);
     let all = shared.filter(|input| !is_own(input.named.name)).chain(inputs);
-    let mut all: Vec<_> = all.filter_map(index_asked).collect();
+    let mut all: Vec<_> = all.filter_map(|it| index_asked(it, NODE_INDEX)).collect();
     if all.is_empty() {
         return;
     }
@@ -408,17 +382,21 @@ fn within<'a>(all: &mut MapEntries<'a>, name: &str, change: impl FnOnce(&mut Map
     });
 }
 
-/// The values of a type that ask for the index of a node, by their names.
+/// The values of a type that ask for an index, by their names.
 fn indexed<'d>(
     defined: &'d Parts<'_, PropertyDefinition<'_>>,
+    function: &'static str,
 ) -> impl Iterator<Item = (&'d str, Value)> {
-    defined.values().filter_map(|part| index_asked(&part.definition))
+    defined.values().filter_map(move |part| index_asked(&part.definition, function))
 }
 
-/// The value that a definition gives, with its name, if the value asks for the index of a node.
-fn index_asked<'d>(definition: &'d PropertyDefinition<'_>) -> Option<(&'d str, Value)> {
+/// The value that a definition gives, with its name, if the value asks for an index.
+fn index_asked<'d>(
+    definition: &'d PropertyDefinition<'_>,
+    function: &str,
+) -> Option<(&'d str, Value)> {
     let value = definition.value.or(definition.default)?.to_value();
-    v2_0::asks_index(&value).then_some((definition.named.name, value))
+    v2_0::calls_function(&value, function).then_some((definition.named.name, value))
 }
 
 /// Adds those values of a type that ask for the index of a node and are not assigned.
@@ -427,9 +405,21 @@ fn add_indexed(
     keyname: &str,
     defined: &Parts<'_, PropertyDefinition<'_>>,
 ) {
-    let values: Vec<_> = indexed(defined).collect();
+    let values: Vec<_> = indexed(defined, NODE_INDEX).collect();
     if !values.is_empty() {
         add_values(body, keyname, values);
+    }
+}
+
+/// Adds to an assignment the values of the type of its relationship that ask for the index of the
+/// relation, if it does not name a relationship template.
+pub(super) fn add_relationship_index(body: &mut MapEntries<'_>, kind: &EffectiveType<'_>) {
+    let values: Vec<_> = indexed(&kind.properties, "relationship_index").collect();
+    let is_name = |(key, value): &(OutKey<'_>, Out<'_>)| {
+        key_name(key) == "relationship" && OutNode::root(value).kind() == NodeKind::Scalar
+    };
+    if !values.is_empty() && !body.iter().any(is_name) {
+        within(body, "relationship", |relationship| add_values(relationship, "properties", values));
     }
 }
 
