@@ -461,11 +461,13 @@ impl NodeFilter<'_> {
         FilterVerdict::all(own.chain(capabilities).chain([self.expressed(subject)]))
     }
 
-    /// Checks whether a node fulfils the conditions that are no comparisons of a property with a
-    /// value.
+    /// Checks whether a node fulfils the conditions that are no comparisons of a property of it with
+    /// a value.
     pub(crate) fn expressed(&self, subject: &dyn FilterSubject<'_>) -> FilterVerdict {
-        let expressions = self.expressions.iter();
-        FilterVerdict::all(expressions.map(|node| expression_verdict(*node, subject)))
+        let of_self = self.properties.iter().filter_map(|filter| filter.of_self);
+        let related = of_self.filter(|[path, _]| subject.of_relationship(*path).is_some());
+        let all = self.expressions.iter().copied().chain(related.map(|[_, compared]| compared));
+        FilterVerdict::all(all.map(|node| expression_verdict(node, subject)))
     }
 }
 

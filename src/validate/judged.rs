@@ -18,6 +18,8 @@ struct JudgedNode<'k, 'c, 'a> {
     candidate: FilteredNode<'k, 'a>,
     /// The node that has the requirement, and its type.
     source: (ElementId, TypeId),
+    /// The relation, and its type if it can be only one.
+    relation: Option<(ElementId, TypeId)>,
     /// The capability that the relation leads to, if only one fits.
     capability: Option<&'k str>,
     /// The assignments that were asked for: without them there are other values.
@@ -25,19 +27,19 @@ struct JudgedNode<'k, 'c, 'a> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks whether a node template satisfies the expressions of a filter, as the target of a
-    /// relation from a node of a type that could lead to these capabilities of it.
+    /// Checks whether a node template satisfies the expressions of a filter, as the target of this
+    /// relation from a node of a type, which could lead to these capabilities of it.
     pub(super) fn satisfies(
         &self,
         when: &[ElementId],
         filter: &NodeFilter<'_>,
         candidate: FilteredNode<'_, 'a>,
-        source: (ElementId, TypeId),
+        (source, relation): ((ElementId, TypeId), Option<(ElementId, TypeId)>),
         capabilities: &[&str],
     ) {
         let capability = if let [only] = capabilities { Some(*only) } else { None };
         let read = RefCell::default();
-        let judged = JudgedNode { checker: self, candidate, source, capability, read };
+        let judged = JudgedNode { checker: self, candidate, source, relation, capability, read };
         let verdict = filter.expressed(&judged);
         let name = self.graph.element(candidate.node.id).name;
         let (found, reason) = match verdict {
@@ -146,6 +148,14 @@ impl<'c> FilterSubject<'c> for JudgedNode<'_, 'c, '_> {
                 let form = TextType::of_part(&definition.schema, &[], self.data_types());
                 Some((value?.to_value(), form))
             }
+            _ => None,
+        }
+    }
+
+    fn of_relationship(&self, path: Node<'_>) -> Option<FormedValue<TextType>> {
+        let steps: Option<Vec<_>> = path.items().map(Node::text).collect();
+        match &*steps? {
+            ["SELF", name] => self.checker.known_at(self.relation?, &[*name], &self.read),
             _ => None,
         }
     }

@@ -220,8 +220,16 @@ impl<'c> Checker<'c, '_> {
             }
             (ElementKind::Relation, []) => {
                 let relation = &self.graph.relations[element.slot as usize];
-                let (id, value) = self.assigned_once(&relation.properties, name).ok()??;
-                (value, vec![owner, id], types.properties.get(*name)?)
+                let part = types.properties.get(*name)?;
+                let refined = self.refined_properties(relation).into_iter();
+                let mut refined = refined.filter(|it| it.named.name == *name);
+                match self.assigned_once(&relation.properties, name).ok()? {
+                    Some((id, value)) => (value, vec![owner, id], part),
+                    None => {
+                        let refined = refined.find_map(|it| it.taken());
+                        (refined.or_else(|| part.definition.taken())?, vec![owner], part)
+                    }
+                }
             }
             _ => return None,
         };

@@ -3,7 +3,7 @@
 
 use super::super::checker::Checker;
 use super::path::{PathStop, ReachedNode, path_call};
-use crate::diagnostic::{Cite, Code, Diagnostic};
+use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::topology::cycle::shortest_cycles;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0::function::BuiltIn;
@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 /// A value of a property of a node, or a part of it.
 pub(in crate::validate) struct CircleValue<'n> {
-    node: NodeId,
+    /// The node, unless it is the value of an output.
+    node: Option<NodeId>,
     pub(in crate::validate) value: Node<'n>,
     /// The elements without which it is another one.
     pub(in crate::validate) when: Vec<ElementId>,
@@ -27,14 +28,14 @@ pub(in crate::validate) struct CircleValue<'n> {
 #[derive(Default)]
 struct CircleValues<'n> {
     all: Vec<CircleValue<'n>>,
-    known: FxHashMap<(u32, Span), usize>,
+    known: FxHashMap<(Option<NodeId>, Span), usize>,
 }
 
 impl<'n> CircleValues<'n> {
     /// The position of a value, which is added if it is new.
     fn position(&mut self, needed: CircleValue<'n>) -> usize {
         let next = self.all.len();
-        let position = *self.known.entry((needed.node.0, needed.value.span())).or_insert(next);
+        let position = *self.known.entry((needed.node, needed.value.span())).or_insert(next);
         if position == next {
             self.all.push(needed);
         }
@@ -43,7 +44,7 @@ impl<'n> CircleValues<'n> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Reports values of properties that need themselves.
+    /// Reports values of properties that need themselves, and items that lists lack.
     pub(super) fn circles(&self) {
         let mut needed = CircleValues::default();
         for (slot, node) in self.graph.nodes.iter().enumerate() {
@@ -65,6 +66,15 @@ impl<'c, 'a> Checker<'c, 'a> {
             let mut read = Vec::new();
             self.reads(next, next.value, &mut read);
             edges.push(read.into_iter().map(|it| (needed.position(it), 0)).collect());
+        }
+        for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
+            let declared = &output.parameter.declared;
+            let definition = declared.parameter_definition(&mut Diagnostics::default());
+            let value = definition.value.filter(|value| v2_0::is_of(value.document()));
+            if let Some(value) = value {
+                let of = CircleValue { node: None, value, when: vec![output.id] };
+                self.reads(&of, value, &mut Vec::new());
+            }
         }
         for circle in shortest_cycles(&edges) {
             let values: Vec<_> = circle.iter().map(|(at, _)| &needed.all[*at]).collect();
@@ -125,7 +135,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 (properties.get(name)?.definition.taken()?, vec![node.id])
             }
         };
-        v2_0::is_of(value.document()).then_some(CircleValue { node: id, value, when })
+        v2_0::is_of(value.document()).then_some(CircleValue { node: Some(id), value, when })
     }
 
     /// Collects what a part of a value of a node needs for certain.
@@ -149,7 +159,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn read_at(&self, of: &CircleValue<'c>, steps: &[Node<'c>]) -> Option<CircleValue<'c>> {
         let (start, steps) = steps.split_first()?;
         let start = match start.as_str()? {
-            "SELF" => of.node,
+            "SELF" => of.node?,
             name => NodeId(self.graph.element(self.graph.node_named(name)?.id).slot),
         };
         let kind = self.only_type(self.graph.node(start).id)?;

@@ -468,10 +468,30 @@ impl<'c, 'a> Checker<'c, 'a> {
             (None, Some(kind)) => Some(ReachedNode { kind, template: None }),
             (None, None) => defined.target,
         };
-        // The assignment may name a type instead of a template.
-        let assigned = relation.requirement.declared.value().get("relationship");
-        let assigned = self.defined(Family::Relationship, assigned);
-        ReachedRelationship { kind: kind.or(assigned).or(defined.kind), source, target, ..defined }
+        // The assignment may name types instead of a template and of a capability.
+        let assigned = |family, keyname| {
+            self.defined(family, relation.requirement.declared.value().get(keyname))
+        };
+        let capability = match (target, relation.target) {
+            (Some(target), _) => self.capability_led_to(relation, source, target),
+            (None, Some(_)) => None,
+            (None, None) => assigned(Family::Capability, "capability").or(defined.capability),
+        };
+        let kind = kind.or_else(|| assigned(Family::Relationship, "relationship"));
+        ReachedRelationship { kind: kind.or(defined.kind), source, target, capability }
+    }
+
+    /// The type of the capability of a target that a relation leads to, where it can be no other.
+    fn capability_led_to(
+        &self,
+        relation: &RelationElement<'a>,
+        source: Option<ReachedNode>,
+        target: ReachedNode,
+    ) -> Option<TypeId> {
+        let fitting = self.reachable(relation, source?.kind, target.kind)?;
+        let mut kinds = fitting.iter().map(|(_, it)| self.defined(Family::Capability, it.kind));
+        let first = kinds.next()?;
+        first.filter(|_| kinds.all(|kind| kind == first))
     }
 
     /// The type of an element, if it has the same in all variants.

@@ -9,10 +9,11 @@
 use super::super::checker::Checker;
 use super::{AssignmentCase, bounds, own_count};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
+use crate::tosca::fit::NamedCapability;
 use crate::tosca::requirement::{AssignedCount, times};
 use crate::tosca::substitution::{MappingTarget, substitution};
-use crate::tosca::{Family, Occurrences, RequirementDefinition, v2_0};
-use crate::variability::graph::{ElementId, NodeElement, RelationId};
+use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId, v2_0};
+use crate::variability::graph::{ElementId, NodeElement, RelationElement, RelationId};
 use crate::variability::options::Check;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -297,31 +298,38 @@ impl<'c, 'a> Checker<'c, 'a> {
         name: &str,
     ) -> Option<bool> {
         let relation = self.graph.relation(relation);
-        let requirement = self.graph.element(relation.id).name;
-        let from = self.graph.node(relation.source).id;
         let kinds = self.types_of(node.id, Family::Node);
         let mut leads = Vec::new();
-        for (source, _) in self.types_of(from, Family::Node) {
-            let definition = self.requirement_definition(source, requirement)?;
-            let (when, relationships, node_type) = (Vec::new(), Vec::new(), None);
-            let case = AssignmentCase {
-                relation,
-                definition,
-                node: from,
-                source,
-                when,
-                relationships,
-                names_relationship: false,
-                node_type,
-            };
+        for (source, _) in self.types_of(self.graph.node(relation.source).id, Family::Node) {
             for (kind, _) in &kinds {
-                let found = self.fitting(&case, *kind).unwrap_or_default();
+                let found = self.reachable(relation, source, *kind)?;
                 let fits = found.iter().any(|(fitting, _)| *fitting == name);
                 leads.push((found.len() == 1 || !fits).then_some(fits)?);
             }
         }
         let is_some = leads.contains(&true);
         (!is_some || !leads.contains(&false)).then_some(is_some)
+    }
+
+    /// The capabilities that a relation may lead to from a node of one type to one of another.
+    pub(in crate::validate) fn reachable(
+        &self,
+        relation: &RelationElement<'a>,
+        source: TypeId,
+        target: TypeId,
+    ) -> Option<Vec<NamedCapability<'c>>> {
+        let requirement = self.graph.element(relation.id).name;
+        let case = AssignmentCase {
+            relation,
+            definition: self.requirement_definition(source, requirement)?,
+            node: self.graph.node(relation.source).id,
+            source,
+            when: Vec::new(),
+            relationships: Vec::new(),
+            names_relationship: false,
+            node_type: None,
+        };
+        Some(self.fitting(&case, target).unwrap_or_default())
     }
 
     /// Reports each of these relations that exceeds the bound `max`.

@@ -74,11 +74,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.capability_of(case, kind, when);
         let fitting = self.fitting(case, kind).unwrap_or_default();
         let capabilities: Vec<_> = fitting.iter().map(|(name, _)| *name).collect();
+        let relation = match case.relationships[..] {
+            [(kind, _)] => Some((case.relation.id, kind)),
+            _ => None,
+        };
         for filter in filters(case, node) {
             let filter = NodeFilter::read(filter, &mut Diagnostics::default());
             let candidate = FilteredNode { node, kind, at };
             self.fulfils(when, &filter, candidate);
-            self.satisfies(when, &filter, candidate, (case.node, case.source), &capabilities);
+            self.satisfies(
+                when,
+                &filter,
+                candidate,
+                ((case.node, case.source), relation),
+                &capabilities,
+            );
         }
     }
 
