@@ -11,6 +11,7 @@ use crate::variability::graph::{ArtifactElement, ElementId};
 use crate::variability::template::{DEFAULT_ARTIFACT_TYPE, shape};
 use cuvee_text::source::normalize;
 use cuvee_text::yaml::{Node, NodeKind};
+use std::fmt::Display;
 use std::path::Path;
 
 /// The type of images; the `file` of an image is often its name in a registry.
@@ -47,7 +48,27 @@ impl<'c, 'a> Checker<'c, 'a> {
         let is_image = types.iter().any(|(kind, _)| self.is_image(*kind));
         // It is not known what the files of an undefined type are.
         if body.get("repository").is_none() && !types.is_empty() && !is_image {
-            self.artifact_file(id, file);
+            self.artifact_file((&[id], &self.graph.display(id)), file);
+        }
+    }
+
+    /// Checks the files of those artifacts that a node has from its type.
+    pub(super) fn artifacts_of_type(&self, of: Typed<'_>, assigned: &[ElementId]) {
+        let has_file = |id: ElementId| {
+            let artifact = &self.graph.artifacts[self.graph.element(id).slot as usize].artifact;
+            let body = artifact.declared.value();
+            v2_0::is_of(body.document()) || body.as_str().is_some() || body.get("file").is_some()
+        };
+        for (name, part) in self.types.effective(of.kind).artifacts.iter() {
+            let ArtifactDefinition { kind, file, repository, .. } = part.definition;
+            let replaces = |id: &ElementId| self.graph.element(*id).name == *name && has_file(*id);
+            let known = self.defined(Family::Artifact, kind);
+            let is_file = kind.is_none() || known.is_some_and(|kind| !self.is_image(kind));
+            let is_asked = is_file && repository.is_none() && !assigned.iter().any(replaces);
+            if let Some(file) = file.filter(|_| is_asked) {
+                let owner = format!("the artifact `{name}` of `{}`", self.called(of.kind));
+                self.artifact_file((of.when, &owner), file);
+            }
         }
     }
 
@@ -205,16 +226,15 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks that the file of an artifact exists.
-    fn artifact_file(&self, id: ElementId, file: Node<'_>) {
+    fn artifact_file(&self, (when, artifact): (&[ElementId], &dyn Display), file: Node<'_>) {
         match file.as_str() {
             Some(name) if self.is_there(file, name) => {}
             Some(name) => {
-                let message =
-                    format!("the file `{name}` of {} is not there", self.graph.display(id));
-                self.missing_file(&[id], file, message, ARTIFACT.section);
+                let message = format!("the file `{name}` of {artifact} is not there");
+                self.missing_file(when, file, message, ARTIFACT.section);
             }
             None if function(file).is_some() => {}
-            None => self.wrong(&[id], file, "file", "the name of a file", ARTIFACT.section),
+            None => self.wrong(when, file, "file", "the name of a file", ARTIFACT.section),
         }
     }
 

@@ -62,6 +62,7 @@ impl<'a> Checker<'_, 'a> {
                 self.interfaces(of, holder.template.declared.value(), &artifacts);
             });
             self.operations_of_type(of, interfaces, &artifacts);
+            self.artifacts_of_type(of, &artifacts);
             if let Some(filter) = body.get("node_filter") {
                 self.node_filter(&when, filter, Some(kind));
             }
@@ -72,18 +73,23 @@ impl<'a> Checker<'_, 'a> {
     fn count(&self, id: ElementId, body: Node<'a>) {
         let Some(count) = body.get("instance_count") else { return };
         if requirement::count(count).is_none() && function(count).is_none() {
-            let is_2_0 = v2_0::is_of(count.document());
-            let keyname = if is_2_0 { "count" } else { "instance_count" };
-            let got = match (count.text(), count.as_str()) {
-                (_, Some(text)) => format!("the string `{text}`"),
-                (Some(text), None) => format!("`{text}`"),
-                (None, None) => count.describe().to_owned(),
-            };
-            let message = format!("`{keyname}` has to be an integer from 0 up, not {got}");
-            let error = Diagnostic::error(Code::InvalidTemplate, message).at(count.span());
-            self.report(id, error.section(NODE.section));
+            self.wrong_count(id, count, NODE.section);
         }
         self.expects_one(&[id], count, Primitive::Integer);
+    }
+
+    /// Reports a `count` that is no number of nodes or relations.
+    pub(super) fn wrong_count(&self, id: ElementId, count: Node<'_>, section: &'static str) {
+        let is_2_0 = v2_0::is_of(count.document());
+        let keyname = if is_2_0 { "count" } else { "instance_count" };
+        let got = match (count.text(), count.as_str()) {
+            (_, Some(text)) => format!("the string `{text}`"),
+            (Some(text), None) => format!("`{text}`"),
+            (None, None) => count.describe().to_owned(),
+        };
+        let message = format!("`{keyname}` has to be an integer from 0 up, not {got}");
+        let error = Diagnostic::error(Code::InvalidTemplate, message).at(count.span());
+        self.report(id, error.section(section));
     }
 
     /// Checks a keyname of a node, or what its copied node has there.
