@@ -7,7 +7,7 @@ use crate::tosca::family::Family;
 use crate::tosca::v2_0;
 use crate::tosca::value::{
     DataTypeView, DataTypes, Primitive, PropertyDefinition, PropertyRule, ScalarNumbers, Schema,
-    UnitSize,
+    UnitSize, product,
 };
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::Node;
@@ -99,9 +99,12 @@ pub(crate) fn defined_units(types: &Types<'_>, id: TypeId) -> Vec<UnitSize> {
     let suffix = types.chain(id).find_map(said).unwrap_or_default();
     units.extend(sizes("unit_symbol_map").map(|(it, size)| owned(&[it, suffix].concat(), size)));
     units.extend(sizes("units").map(|(unit, size)| owned(unit, size)));
-    // How large a unit behind a prefix is, later texts of the standard say.
-    let prefixed = sizes("units").flat_map(|(unit, _)| {
-        sizes("prefixes").map(move |(prefix, _)| owned(&[prefix, unit].concat(), None))
+    // A prefix multiplies the size of the unit behind it.
+    let prefixed = sizes("units").flat_map(|(unit, size)| {
+        sizes("prefixes").map(move |(prefix, times)| {
+            let size = size.zip(times).and_then(|(size, times)| product(size, times));
+            owned(&[prefix, unit].concat(), size.as_deref())
+        })
     });
     units.extend(prefixed);
     units

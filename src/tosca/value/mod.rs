@@ -60,7 +60,7 @@ pub(crate) use rule::RuleDemand;
 pub use schema::{DataTypeView, DataTypes, DefinedRole, PropertyDefinition, ScalarNumbers, Schema};
 pub(crate) use timestamp::{rfc_3339, timestamp};
 pub use unit::Dimension;
-pub(crate) use unit::units;
+pub(crate) use unit::{product, units};
 pub(crate) use validation::{UnitSize, in_base_unit, said_clauses};
 pub(crate) use version::{Version, is_version};
 

@@ -69,6 +69,17 @@ impl PartialEq for Measure {
 
 impl Eq for Measure {}
 
+/// The product of two decimals, as a decimal.
+pub(crate) fn product(one: &str, other: &str) -> Option<String> {
+    let Measure { mantissa, scale } = decimal(one)?.times(&decimal(other)?);
+    let unit = BigInt::from(10).pow(scale);
+    let (whole, rest) = (&mantissa / &unit, &mantissa % &unit);
+    Some(match rest == BigInt::ZERO {
+        true => whole.to_string(),
+        false => format!("{whole}.{rest:0>width$}", width = scale as usize),
+    })
+}
+
 /// Reads an amount such as `10 GB`.
 pub(crate) fn measure(dimension: Dimension, text: &str) -> Option<Measure> {
     let text = text.trim();

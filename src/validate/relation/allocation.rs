@@ -5,7 +5,7 @@ use super::super::checker::Checker;
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::types::EffectiveCapability;
-use crate::tosca::v2_0::function::{BuiltIn, PlainText, constant};
+use crate::tosca::v2_0::function::{BuiltIn, FormOfText, PlainText, constant};
 use crate::tosca::value::{
     DataTypes, Primitive, PropertyDefinition, Schema, TextType, check_value, in_base_unit,
 };
@@ -123,8 +123,10 @@ impl<'a> Checker<'_, 'a> {
             (is_more == Value::Bool(true)).then_some((sum, there))
         });
         if let Some((sum, there)) = more {
+            let form = TextType::of_part(&definition.schema, &[], &self.schemas);
+            let unit = form.base_unit().map(|unit| format!(" {unit}")).unwrap_or_default();
             let message = format!(
-                "{sum} of `{property}` is allocated, and the capability `{name}` of {} has {there}",
+                "{sum}{unit} of `{property}` is allocated, and the capability `{name}` of {} has {there}{unit}",
                 self.graph.display(node.id)
             );
             let error = wrong(Code::TooManyRelations, message, at);
