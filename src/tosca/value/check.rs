@@ -8,8 +8,8 @@ use super::literal::{Literal, range};
 use super::rule::GivenValues;
 use super::truth::{Truth, is_unsupported};
 use super::{
-    Clause, DataTypeView, DataTypes, Findings, Operator, Primitive, PropertyDefinition, Schema,
-    Undecided, UndecidedReason, function, function_not_map,
+    Clause, DataTypeView, DataTypes, DefinedRole, Findings, Operator, Primitive,
+    PropertyDefinition, Schema, Undecided, UndecidedReason, function, function_not_map,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Rule, Severity, TOSCA_2_0, did_you_mean, listed};
 use crate::tosca::v2_0::function::{BuiltIn, FormedValue, PlainText, amount_and_unit, constant};
@@ -539,7 +539,9 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
             let error = error.rule(definition.role.assignment()).help("leave it out");
             return self.report(error.label(fixed.span(), "the value is fixed here"));
         }
-        let Some(schema) = expected else { return };
+        // In version 1.3, the value of a parameter is what it gets unless someone gives another.
+        let fixes = definition.role != DefinedRole::Parameter;
+        let Some(schema) = expected.filter(|_| fixes) else { return };
         match self.same(value, fixed.into(), Some(schema)) {
             Truth::Yes => {}
             Truth::Unknown(reason) => self.undecided(value, reason, Some(schema)),

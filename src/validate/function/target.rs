@@ -10,6 +10,7 @@ use crate::tosca::value::Primitive;
 use crate::tosca::{Family, Parts, PropertyDefinition, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, LookupStep, NodeId, RelationElement};
+use crate::variability::template::RelationshipTemplate;
 use cuvee_text::yaml::Node;
 
 /// How many hosts are examined at most.
@@ -346,8 +347,14 @@ impl<'c, 'a> Checker<'c, 'a> {
         asked: Asked<'_, 'a>,
         rest: &[Node<'a>],
     ) -> Vec<ConditionalValue> {
+        let copies = |it: &RelationshipTemplate<'_>| it.declared.value().get("copy").is_some();
         let own = self.alternatives(relation.id).into_iter().find_map(|(kind, _)| {
-            let effective = self.types.effective(kind?);
+            let Some(kind) = kind else {
+                // A copy without a type has that of what it copies.
+                let is_copy = relation.relationship.is_some_and(copies);
+                return is_copy.then_some(Ok(KnownValue::Unknown));
+            };
+            let effective = self.types.effective(kind);
             let found = self.found_in(asked, &effective.properties, &effective.attributes, rest);
             found.or(effective.is_open.then_some(Ok(KnownValue::Unknown)))
         });

@@ -11,7 +11,7 @@ pub(crate) use open::{InputEquals, KnownValues, OpenDocument, emit_open};
 use self::named::EntriesByName;
 use self::open::Opening;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::tosca::function::{Function, asks_for, called_by};
+use crate::tosca::function::{Function, asks_for, called_by, function_not_map};
 use crate::tosca::meant;
 use crate::tosca::v2_0;
 use crate::variability::expression::Evaluator;
@@ -502,11 +502,9 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
             let when = self.when_written(id);
             if when != Formula::FALSE {
                 // A call is a value in the single-line grammar.
-                let is_call =
-                    v2_0::calls(declared.value()) && v2_0::called(declared.value()).is_some();
-                let body = match is_call {
-                    true => self.source(declared.value()),
-                    false => self.body(declared.value(), |this, _, value| Some(this.source(value))),
+                let body = match function_not_map(declared.value()) {
+                    Some(_) => self.source(declared.value()),
+                    None => self.body(declared.value(), |this, _, value| Some(this.source(value))),
                 };
                 named.put(declared, when, body);
             }
