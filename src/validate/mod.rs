@@ -341,6 +341,10 @@ fn check_all(
         Some(cache) => types.validate_keeping(&prepared.links, &cache.judgements),
         None => types.validate(),
     };
+    // Types of another version are not known here, which is reported where the file is imported.
+    judged
+        .0
+        .retain(|found| found.code != Code::UnknownType || !v2_0::is_foreign(found, &documents));
     text.0.append(&mut judged.0);
     import::check(&documents, &types, text);
     let of_2_0 = v2_0::check(&documents, &prepared.links, &types);

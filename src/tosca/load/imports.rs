@@ -6,7 +6,7 @@
 
 use super::keys;
 use super::mapping::{Mapping, file_url};
-use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
+use crate::diagnostic::{Advice, Cite, Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::tosca::import::{ImportDefinition, below, is_profile, is_url, repository_address};
 use crate::tosca::types::scope::{Link, Links};
 use crate::tosca::v2_0;
@@ -220,8 +220,11 @@ impl Importing<'_> {
         // An existing path that is neither file nor directory is refused when it is read.
         let is_there = || files.size(path).is_ok() && !files.is_dir(path);
         if (*optional || self.strict) && !files.is_file(path) && !is_there() {
-            let error =
-                Diagnostic::error(Code::File, format!("there is no file `{}`", target.name));
+            let named = match target.place.mapped {
+                Some(_) => path.to_string_lossy(),
+                None => target.name.as_str().into(),
+            };
+            let error = Diagnostic::error(Code::File, format!("there is no file `{named}`"));
             return if self.strict { Err(target.judge(error)) } else { Ok(None) };
         }
         self.texts.read(files, path).map(Some).map_err(|error| target.judge(error))
@@ -289,10 +292,9 @@ struct ImportTarget {
 
 impl ImportTarget {
     fn judge(&self, error: Diagnostic) -> Diagnostic {
-        let help = if self.place.way.outside {
-            "it has a local copy, which is mapped"
-        } else {
-            "relative names start at the importing file"
+        let help: Advice = match &self.place.mapped {
+            Some(name) => format!("it is the local copy of `{name}`").into(),
+            None => "relative names start at the importing file".into(),
         };
         error.at(self.link.span).section(SECTION).help(help)
     }

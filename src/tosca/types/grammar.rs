@@ -171,8 +171,10 @@ impl Grammar<'_> {
     /// Warns of members that groups no longer have, because they have no lifecycle of their own
     /// (section 3.7.11.3).
     fn group_type(&mut self, definition: &TypeDefinition<'_>) {
-        // The root of the built-in profile keeps its interface (decision 23 of the profile).
-        if super::profile::is_built_in(definition.key.document().file()) {
+        // The root of the built-in profile keeps its interface (decision 23 of the profile). In TOSCA
+        // 2.0, these are no keynames at all.
+        let document = definition.key.document();
+        if super::profile::is_built_in(document.file()) || v2_0::is_of(document) {
             return;
         }
         for (key, _) in definition.value.entries() {

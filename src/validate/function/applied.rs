@@ -190,10 +190,18 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Warns of a range of numbers that has none.
+    /// Reports a range that is not one of two bounds, and warns of one of numbers that has none.
     fn takes_range(&self, when: &[ElementId], call: &AppliedCall<'_, '_>, function: &BuiltIn) {
         let ("in_range", [_, range]) = (call.name, call.arguments) else { return };
+        let rule = Rule::new(&TOSCA_2_0, function.section);
         let bounds: Vec<Value> = range.items().map(Node::to_value).collect();
+        // What is no list at all is reported with the other arguments.
+        let is_known = range.kind() != NodeKind::Scalar && called(*range).is_none();
+        if is_known && bounds.len() != 2 {
+            let error = Diagnostic::error(Code::InvalidFunction, "a range has two bounds");
+            let error = error.at(range.span()).help("write `[LOW, HIGH]`").rule(rule);
+            return self.report_when(when, &[], error);
+        }
         let is_version = |(known, _): (&KnownValue, _)| match known {
             KnownValue::Typed(kind) => self.base(kind) == Some(Primitive::Version),
             _ => false,
@@ -207,7 +215,7 @@ impl Checker<'_, '_> {
         {
             let message = format!("no value is in a range from `{low}` to `{high}`");
             let warning = Diagnostic::warning(Code::InvalidFunction, message).at(range.span());
-            self.report_when(when, &[], warning.rule(Rule::new(&TOSCA_2_0, function.section)));
+            self.report_when(when, &[], warning.rule(rule));
         }
     }
 

@@ -457,7 +457,15 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             }
             _ => return,
         };
-        for body in bodies.filter(|body| body.kind() == NodeKind::Mapping) {
+        for body in bodies {
+            let mapping = v2_0::output_mapping(body);
+            if excluded == "value" && mapping.kind() == NodeKind::Scalar && !mapping.is_null() {
+                let message = "an output is mapped to a list of a keyword and an attribute, such as `[SELF, state]`";
+                self.invalid(mapping, message, "9.9");
+            }
+            if body.kind() != NodeKind::Mapping {
+                continue;
+            }
             if name == "outputs" && entity.kind != ServiceTemplate {
                 self.element(body, body, &PARAMETER, KeynamePlace::Refining);
             }

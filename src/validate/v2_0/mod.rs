@@ -6,6 +6,7 @@ mod keynames;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0};
 use crate::tosca::Types;
+use crate::tosca::import::ImportDefinition;
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::scope::{Links, Scopes};
 use crate::tosca::v2_0;
@@ -42,6 +43,7 @@ pub(super) fn check(
         equal_names(section, documents, functions.scopes(), &mut found);
     }
     versions(documents, links, &mut found);
+    profiles(documents, links, &mut found);
     found
 }
 
@@ -118,16 +120,42 @@ fn equal_names(
 
 /// Reports imports of files of other versions: what a name means there, no rule says.
 fn versions(documents: &[&Document], links: &Links, found: &mut Vec<KeynameFinding>) {
+    // That a file has no version is reported with it.
     let is_of_2_0 = |file| {
-        let document = documents.iter().find(|document| document.file() == file);
-        document.is_none_or(|document| v2_0::is_of(document))
+        let document = documents.iter().find(|document| document.file() == file)?;
+        document.root().get("tosca_definitions_version")?;
+        Some(v2_0::is_of(document))
     };
     for link in &links.links {
-        if is_of_2_0(link.from) != is_of_2_0(link.to) {
+        if is_of_2_0(link.from).zip(is_of_2_0(link.to)).is_some_and(|(from, to)| from != to) {
             let message = "the imported file is of another version of TOSCA";
             let error = Diagnostic::error(Code::UnsupportedVersion, message).at(link.span);
             let help = "convert one of them, so that both are of one version";
             found.push(by(error.help(help), "6.8").into());
+        }
+    }
+}
+
+/// Whether something is in a file that is of TOSCA 2.0 while the template, the last document, is of
+/// another version, or the other way round.
+pub(super) fn is_foreign(found: &Diagnostic, documents: &[&Document]) -> bool {
+    let file = found.span.map(|span| span.file);
+    let own = documents.iter().find(|document| Some(document.file()) == file);
+    own.zip(documents.last()).is_some_and(|(own, top)| v2_0::is_of(own) != v2_0::is_of(top))
+}
+
+/// Warns of imported profiles whose files say that they are others.
+fn profiles(documents: &[&Document], links: &Links, found: &mut Vec<KeynameFinding>) {
+    let imports = documents.iter().flat_map(|document| ImportDefinition::all(document.root()));
+    for import in imports.filter(|import| import.is_profile) {
+        let link = links.links.iter().find(|link| link.span == import.item.span());
+        let to = link.and_then(|link| documents.iter().find(|it| it.file() == link.to));
+        let own = to.and_then(|document| document.root().get("profile")?.text());
+        if let Some(own) = own.filter(|own| *own != import.file) {
+            let message = format!("the file of this profile is the profile `{own}`");
+            let warning = Diagnostic::warning(Code::File, message).at(import.item.span());
+            let help = "import it by that name, or name the file of this one";
+            found.push(by(warning.help(help), "6.8.2.1").into());
         }
     }
 }

@@ -124,11 +124,13 @@ impl ForeignNotation {
     }
 
     fn lists(&mut self, body: Node<'_>, keynames: &[&str], section: &'static str) {
-        for (key, _) in lists(body) {
+        for (key, list) in lists(body) {
             let keyname = key.text().unwrap_or_default();
             if keynames.contains(&keyname) {
                 let message = format!("`{keyname}` has to be a map in plain TOSCA, not a list");
-                self.push(Code::InvalidTemplate, key, message, section);
+                // There, the grammar says the same of the list.
+                let at = if v2_0::is_of(body.document()) { list } else { key };
+                self.push(Code::InvalidTemplate, at, message, section);
             }
         }
     }

@@ -266,7 +266,7 @@ fn version<'a>(root: Node<'a>, diagnostics: &mut Diagnostics) -> Result<&'a str,
     if options::known_version(version) {
         return Ok(version);
     }
-    let known: Vec<_> = options::versions().collect();
+    let known: Vec<_> = std::iter::once(v2_0::VERSION).chain(options::versions()).collect();
     let help = did_you_mean(version, known.iter().copied())
         .unwrap_or_else(|| format!("it can be {}", known.join(", ")).into());
     Err(error(format!("the definitions version `{version}` cannot be resolved"))
