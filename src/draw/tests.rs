@@ -49,6 +49,7 @@ fn topologies() -> impl Strategy<Value = (Outline, Vec<State>)> {
             name,
             hosting,
             conditions,
+            copies: None,
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect();
         let relations = relations.into_iter().enumerate().map(relation).collect();
