@@ -73,15 +73,21 @@ impl<'a> Checker<'_, 'a> {
     fn count(&self, id: ElementId, body: Node<'a>) {
         let Some(count) = body.get("instance_count") else { return };
         if requirement::count(count).is_none() && function(count).is_none() {
-            self.wrong_count(id, count, NODE.section);
+            let is_2_0 = v2_0::is_of(count.document());
+            let keyname = if is_2_0 { "count" } else { "instance_count" };
+            self.wrong_count(id, keyname, count, NODE.section);
         }
         self.expects_one(&[id], count, Primitive::Integer);
     }
 
-    /// Reports a `count` that is no number of nodes or relations.
-    pub(super) fn wrong_count(&self, id: ElementId, count: Node<'_>, section: &'static str) {
-        let is_2_0 = v2_0::is_of(count.document());
-        let keyname = if is_2_0 { "count" } else { "instance_count" };
+    /// Reports a value that is no number of nodes or relations.
+    pub(super) fn wrong_count(
+        &self,
+        id: ElementId,
+        keyname: &str,
+        count: Node<'_>,
+        section: &'static str,
+    ) {
         let got = match (count.text(), count.as_str()) {
             (_, Some(text)) => format!("the string `{text}`"),
             (Some(text), None) => format!("`{text}`"),

@@ -239,7 +239,9 @@ fn a_store_that_may_only_be_read_answers() {
     at.done("init book examples/guestbook");
     at.done("record book house --note y");
     let own = at.0.path().join("cuvee");
-    fs::copy(env!("CARGO_BIN_EXE_cuvee"), &own).unwrap();
+    // What this process writes, its other children may still have open, and then it cannot be run.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_cuvee")).arg(&own).status();
+    assert!(copied.unwrap().success());
     let set =
         |path: &Path, mode| fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     set(at.0.path(), 0o755);

@@ -41,7 +41,7 @@ impl<'a> Checker<'_, 'a> {
         }
         let is_wrong = |it: &Node<'_>| requirement::count(*it).is_none() && function(*it).is_none();
         if let Some(count) = value.get("count").filter(is_wrong) {
-            self.wrong_count(relation.id, count, section);
+            self.wrong_count(relation.id, "count", count, section);
         }
     }
 
