@@ -11,6 +11,7 @@ pub mod answer;
 pub mod decimal;
 pub mod diagnostic;
 pub mod files;
+pub mod float;
 pub mod kept;
 pub mod mounted;
 pub mod overlay;

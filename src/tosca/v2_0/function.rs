@@ -2,6 +2,7 @@
 //! alone.
 
 use super::{called, function_name, meant_key, unescaped};
+use cuvee_text::float::parse_float;
 use cuvee_text::value::{Number, ReplacedPart, Value};
 use cuvee_text::yaml::{Node, NodeKind};
 use regex_lite::{Regex, RegexBuilder};
@@ -386,7 +387,7 @@ pub(crate) fn amount_and_unit(text: &str) -> Option<(&str, &str)> {
     let start = exponent.map_or(0, |at| at + 1);
     let end = start + text[start..].find(|c| !is_of_number(c))?;
     let (number, unit) = text.split_at(end);
-    number.parse::<f64>().ok()?;
+    parse_float(number)?;
     let unit = unit.trim_start_matches([' ', '\t']);
     (!unit.is_empty() && !unit.ends_with(char::is_whitespace)).then_some((number, unit))
 }

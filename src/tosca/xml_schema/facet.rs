@@ -1,5 +1,6 @@
 //! Checks texts against facets, the restrictions of a type.
 
+use cuvee_text::float::parse_float;
 use regex_lite::Regex;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -91,7 +92,7 @@ fn compared(one: &str, other: &str) -> Option<Ordering> {
     if let (Ok(one), Ok(other)) = (one.parse::<i128>(), other.parse::<i128>()) {
         return Some(one.cmp(&other));
     }
-    one.parse::<f64>().ok()?.partial_cmp(&other.parse::<f64>().ok()?)
+    parse_float(one)?.partial_cmp(&parse_float(other)?)
 }
 
 /// Translates a pattern of XML Schema into a regular expression, where that can express the same.

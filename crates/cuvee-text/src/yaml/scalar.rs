@@ -1,6 +1,7 @@
 //! Finds the types of scalars by the YAML 1.2 core schema.
 
 use super::node::Scalar;
+use crate::float::parse_float;
 
 /// The source of the type of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ fn integer(text: &str) -> Option<Scalar<'static>> {
     if !valid {
         return None;
     }
-    text.parse().map(Scalar::Int).or_else(|_| text.parse().map(Scalar::Float)).ok()
+    text.parse().ok().map(Scalar::Int).or_else(|| parse_float(text).map(Scalar::Float))
 }
 
 fn based(digits: &str, radix: u32) -> Scalar<'static> {
@@ -107,7 +108,7 @@ fn float(text: &str) -> Option<f64> {
         .bytes()
         .all(|byte| digit_or_point(&byte) || matches!(byte, b'e' | b'E' | b'+' | b'-'))
         && magnitude.as_bytes().first().is_some_and(digit_or_point);
-    number.then(|| text.parse().ok()).flatten()
+    number.then(|| parse_float(text)).flatten()
 }
 
 /// Whether a reader of YAML 1.1, such as PyYAML, takes this plain text for something other than a

@@ -11,6 +11,7 @@ use super::regions::{Axis, MAX_LENGTH, RegionPlace, ValueRegion, length_place, l
 use crate::tosca::value::{AmountUnits, Primitive, is_version};
 use crate::variability::inputs::Declaration;
 use crate::variability::operators::{compare, instant};
+use cuvee_text::float::parse_float;
 use cuvee_text::value::Value;
 use jiff::{SignedDuration, Timestamp};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -364,7 +365,7 @@ fn measures(units: &AmountUnits, points: &[&str]) -> Vec<String> {
         let (scalar, unit) = point.split_at(at);
         let known = sizes.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit));
         used.extend(known.filter(|known| !used.contains(known)));
-        if let Ok(scalar) = scalar.trim().parse::<f64>() {
+        if let Some(scalar) = parse_float(scalar.trim()) {
             scalars.extend([1.0, -1.0, 0.5, -0.5].map(|step| scalar + step));
             scalars.extend([scalar, scalar * 2.0, scalar / 2.0, scalar * 10.0]);
         }
