@@ -398,8 +398,8 @@ fn amount(value: &Value) -> Option<(Number, &str)> {
         Value::Number(number) => Some((number.clone(), "")),
         Value::String(text) => {
             let (amount, unit) = amount_and_unit(text)?;
-            let integer = amount.parse().map(Number::int);
-            Some((integer.or_else(|_| amount.parse().map(Number::float)).ok()?, unit))
+            let integer = amount.parse().ok().map(Number::int);
+            Some((integer.or_else(|| parse_float(amount).map(Number::float))?, unit))
         }
         _ => None,
     }

@@ -4,6 +4,7 @@ use super::check::ValueChecker;
 use super::unit::{Dimension, measure, units};
 use super::validation::{UnitSize, amount};
 use super::{DataTypes, Primitive, Schema};
+use cuvee_text::float::parse_float;
 use cuvee_text::value::{Number, ReplacedPart, Value};
 
 /// The units in which the values of a type are amounts.
@@ -53,7 +54,7 @@ impl AmountUnits {
                 units(*dimension).iter().map(|&(unit, size)| (unit, size as f64)).collect()
             }
             Self::Defined(units) => {
-                let size = |size: &Option<String>| size.as_deref()?.parse().ok();
+                let size = |size: &Option<String>| parse_float(size.as_deref()?);
                 units.iter().filter_map(|(unit, own)| Some((&**unit, size(own)?))).collect()
             }
         }

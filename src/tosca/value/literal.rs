@@ -8,6 +8,7 @@ use super::unit::{Measure, measure};
 use super::version::Version;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::function::amount_and_unit;
+use cuvee_text::float::parse_float;
 use cuvee_text::yaml::{NodeKind, Scalar};
 use jiff::Timestamp;
 use num_bigint::BigInt;
@@ -125,7 +126,7 @@ fn past_64_bits(datum: Datum<'_>) -> Option<BigInt> {
 /// The double that is nearest to an integer.
 fn nearest(integer: &BigInt) -> f64 {
     let exact = i64::try_from(integer).ok().map(|integer| integer as f64);
-    exact.or_else(|| integer.to_string().parse().ok()).unwrap_or(f64::NAN)
+    exact.or_else(|| parse_float(&integer.to_string())).unwrap_or(f64::NAN)
 }
 
 /// The bounds of a range. The upper one is `None` where it is `UNBOUNDED`.

@@ -1,5 +1,6 @@
 //! Reads scalar units of TOSCA: `10 GB`, `5 ms`, `2.4 GHz`, `10 Kbps`.
 
+use cuvee_text::float::parse_float;
 use cuvee_text::value::Number;
 use num_bigint::BigInt;
 use std::cmp::Ordering;
@@ -39,7 +40,7 @@ impl Measure {
             Some(integer) => Number::int(integer),
             None => {
                 let text = format!("{}e-{}", self.mantissa, self.scale);
-                Number::float(text.parse().unwrap_or(f64::NAN))
+                Number::float(parse_float(&text).unwrap_or(f64::NAN))
             }
         }
     }
