@@ -1003,13 +1003,16 @@ impl<'t, 'a> Converter<'t, 'a> {
     ) -> Option<Out<'a>> {
         let SourceEntry { entity, name, value, .. } = entry;
         if entity.kind == EntityKind::Import && keyname.field == "file" {
-            return Some(
-                value.text().and_then(self.context.imported).map_or(Out::Source(value), text),
-            );
+            return Some(self.import_path(value));
         }
         let is_defined = matches!(name, "default" | "value");
         let schema = is_defined.then(|| notation::schema_of(definition));
         self.expecting(schema, |this| this.content(entity, keyname.field, &keyname.holds, value))
+    }
+
+    /// The name by which an import finds its file: its own, or the path to where the file is written.
+    fn import_path(&self, name: Node<'a>) -> Out<'a> {
+        name.text().and_then(self.context.imported).map_or(Out::Source(name), text)
     }
 
     /// Converts the content below a keyname that both versions have.

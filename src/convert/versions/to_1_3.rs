@@ -592,13 +592,9 @@ impl<'a> Converter<'_, 'a> {
                 });
                 continue;
             }
-            let other = (self.context.imported)(import.file);
-            let made = match (item.kind(), other) {
-                (NodeKind::Mapping, _) => {
-                    self.at(index, |this| this.element(item, &grammar::IMPORT))
-                }
-                (_, Some(other)) => text(other),
-                _ => Out::Source(item),
+            let made = match item.kind() {
+                NodeKind::Mapping => self.at(index, |this| this.element(item, &grammar::IMPORT)),
+                _ => self.import_path(item),
             };
             items.push((Some(item), made));
         }

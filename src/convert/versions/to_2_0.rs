@@ -804,7 +804,7 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
         let body = import.body;
         if body.kind() != NodeKind::Mapping {
-            let url = (self.context.imported)(import.file).map_or(Out::Source(body), text);
+            let url = self.import_path(body);
             return Some(if import.name.is_some() { inline_map("url", url) } else { url });
         }
         Some(self.element(body, &grammar::IMPORT))
