@@ -123,8 +123,14 @@ impl<F: FormOfText> FormOfText for Option<F> {
 
 const ANY: usize = usize::MAX;
 
+/// The function that gives the index of a node.
+pub(crate) const NODE_INDEX: &str = "node_index";
+
+/// The function that gives the index of a relation.
+pub(crate) const RELATIONSHIP_INDEX: &str = "relationship_index";
+
 /// The functions of indices. They take no arguments, so a text calls them.
-pub(crate) const INDICES: [&str; 2] = ["node_index", "relationship_index"];
+pub(crate) const INDICES: [&str; 2] = [NODE_INDEX, RELATIONSHIP_INDEX];
 
 /// Defines the functions: name, arguments, their kinds and numbers, section, value.
 macro_rules! functions {

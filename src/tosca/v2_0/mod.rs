@@ -29,9 +29,6 @@ pub(crate) fn is_of(document: &Document) -> bool {
     document.is_called_otherwise()
 }
 
-/// The function that gives the index of a node.
-pub(crate) const NODE_INDEX: &str = "node_index";
-
 /// Whether a value calls this function.
 pub(crate) fn calls_function(value: &Value, function: &str) -> bool {
     let is_it = |text: &str| function_name(text) == Some(function);

@@ -20,7 +20,7 @@ use crate::orchestrate::tree::{
 };
 use crate::topology::{Spanned, type_named};
 use crate::tosca::types::Parts;
-use crate::tosca::v2_0::NODE_INDEX;
+use crate::tosca::v2_0::function::{NODE_INDEX, RELATIONSHIP_INDEX};
 use crate::tosca::{EffectiveInterface, EffectiveType, Family, PropertyDefinition, Types, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -414,7 +414,7 @@ fn add_indexed(
 /// Adds to an assignment the values of the type of its relationship that ask for the index of the
 /// relation, if it does not name a relationship template.
 pub(super) fn add_relationship_index(body: &mut MapEntries<'_>, kind: &EffectiveType<'_>) {
-    let values: Vec<_> = indexed(&kind.properties, "relationship_index").collect();
+    let values: Vec<_> = indexed(&kind.properties, RELATIONSHIP_INDEX).collect();
     let is_name = |(key, value): &(OutKey<'_>, Out<'_>)| {
         key_name(key) == "relationship" && OutNode::root(value).kind() == NodeKind::Scalar
     };
