@@ -431,13 +431,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 format!(
                     "the requirement `{name}` of {display} has a target of its own, so nothing can be mapped onto it"
                 ),
-                Some(
-                    relation
-                        .requirement
-                        .target()
-                        .unwrap_or(relation.requirement.declared.key())
-                        .span(),
-                ),
+                Some(relation.requirement.target_span()),
                 "the target is here",
                 "leave the target out, or do not map onto it",
             ),

@@ -277,7 +277,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 format!("the capability `{name}` of {display} can be used {} at most", times(max));
             let error = Diagnostic::error(Code::TooManyRelations, message).section("3.7.2.1");
             let relation = &self.graph.relations[self.graph.element(id).slot as usize].requirement;
-            let error = error.at(relation.target().unwrap_or(relation.declared.key()).span());
+            let error = error.at(relation.target_span());
             error.help("name another target, or raise the upper bound of `occurrences`")
         });
     }

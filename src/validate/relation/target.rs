@@ -60,7 +60,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         kind: TypeId,
         when: &[ElementId],
     ) {
-        let at = target_span(case);
+        let at = case.relation.requirement.target_span();
         if let Some(wanted) = self
             .defined(Family::Node, case.definition.node)
             .filter(|wanted| !self.may_derive(kind, *wanted))
@@ -108,7 +108,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.report_when(
                     &case.when,
                     &[],
-                    wrong_node(case.definition, message, target_span(case)),
+                    wrong_node(case.definition, message, case.relation.requirement.target_span()),
                 );
                 return None;
             }
@@ -211,7 +211,8 @@ impl<'c, 'a> Checker<'c, 'a> {
     ) -> Result<Vec<NamedCapability<'c>>, Diagnostic> {
         let (name, owner) = (case.definition.named.name, self.called(target));
         let error = |message| {
-            Diagnostic::error(Code::IncompatibleRequirement, message).at(target_span(case))
+            Diagnostic::error(Code::IncompatibleRequirement, message)
+                .at(case.relation.requirement.target_span())
         };
         let named = case.relation.requirement.declared.value().get("capability");
         let named = named.filter(|named| named.as_str().is_some());
@@ -221,7 +222,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         };
         let text = named.and_then(Node::text);
         let of_name = |code, message| {
-            let at = named.map_or_else(|| target_span(case), Node::span);
+            let at = named.map_or_else(|| case.relation.requirement.target_span(), Node::span);
             Diagnostic::error(code, message).at(at).section("3.8.2.1")
         };
         Err(match misfit {
@@ -292,12 +293,6 @@ fn filters<'n>(
     // What is never true or false is reported with its keyname.
     let is_filter = |it: &Node<'_>| !v2_0::is_of(it.document()) || may_be_truth(*it);
     case.definition.node_filters.iter().copied().chain(own).filter(is_filter)
-}
-
-/// The place where the target is named, or the name of the requirement if no target is.
-fn target_span(case: &AssignmentCase<'_, '_, '_>) -> Span {
-    let requirement = case.relation.requirement;
-    requirement.target().unwrap_or(requirement.declared.key()).span()
 }
 
 fn wrong_node(definition: &RequirementDefinition<'_>, message: String, at: Span) -> Diagnostic {

@@ -9,6 +9,7 @@ use crate::tosca::shape::{Reading, Vocabulary};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use cuvee_text::decimal::Decimal;
+use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, missing_blank};
 use std::ops::{Deref, DerefMut};
 use std::slice;
@@ -135,6 +136,11 @@ impl<'a> Requirement<'a> {
     /// The name of its target; `None` if the target is left to an orchestrator.
     pub(crate) fn target(&self) -> Option<Node<'a>> {
         self.declared.part(self.target)
+    }
+
+    /// The place where its target is named, or its own name if no target is.
+    pub(crate) fn target_span(&self) -> Span {
+        self.target().unwrap_or(self.declared.key()).span()
     }
 
     /// The name of its relationship template.
