@@ -143,7 +143,7 @@ fn too_many(node: &NodeElement<'_>) -> Diagnostic {
         "whether node \"{}\" can be substituted in all variants is not known: only {COMBINATIONS} combinations of its properties and relations were checked",
         node.template.declared.name()
     );
-    Diagnostic::note(Code::Undecidable, message).at(node.template.declared.key().span())
+    Diagnostic::note(Code::Undecidable, message).at(node.template.declared.span())
 }
 
 fn open_value(graph: &Graph<'_>, node: &NodeElement<'_>, property: ElementId) -> Diagnostic {

@@ -121,11 +121,10 @@ impl<'n, 't> FittedNodes<'n, 't> {
         subject: &dyn FilterSubject<'_>,
     ) -> Option<String> {
         let kind = node_type(self.types, self.topology.node(node));
-        let derives = |(kind, wanted)| {
-            self.types.may_derive(TypeRef::Defined(kind), TypeRef::Defined(wanted))
-        };
+        let derives =
+            |kind, wanted| self.types.may_derive(TypeRef::Defined(kind), TypeRef::Defined(wanted));
         if let Some(wanted) = wanted
-            && !kind.is_some_and(|kind| derives((kind, wanted)))
+            && !kind.is_some_and(|kind| derives(kind, wanted))
         {
             return Some(format!("it is no `{}`", self.types.definition(wanted).name));
         }

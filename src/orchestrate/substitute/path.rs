@@ -14,9 +14,8 @@ use crate::topology::{
 };
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator, PathPlace, Representation};
 use crate::tosca::function::{Function, SECRET_MARK, asks_for, function_in};
-use crate::tosca::types::Parts;
 use crate::tosca::v2_0::function::{INDICES, PlainText, evaluate};
-use crate::tosca::{PropertyDefinition, meant, v2_0};
+use crate::tosca::{meant, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
@@ -115,7 +114,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         let relation = self.site(topology, WrittenIn::Assigned(start, position));
         if let Some(TopologyElement::Relation(id)) = relation
             && let Some(kind) = relationship_type(topology, self.types, id)
-            && has(&self.types.effective(kind).properties, property)
+            && self.types.effective(kind).properties.contains_key(&**property)
         {
             return None;
         }
@@ -123,7 +122,9 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         let kind = self.types.effective(self.outer.node(target)?.kind?);
         let capability = capability.filter(|name| {
             let part = kind.capabilities.get(&***name).map(|part| &part.definition);
-            part.is_some_and(|it| has(&it.properties, property) || has(&it.attributes, property))
+            part.is_some_and(|it| {
+                [&it.properties, &it.attributes].iter().any(|all| all.contains_key(&**property))
+            })
         });
         Some((std::iter::once(target).chain(capability.map(String::as_str)).collect(), 2))
     }
@@ -260,11 +261,6 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         );
         key_name(key) == PART || is_of_path && texts(operand).iter().all(|step| step != "ALL")
     }
-}
-
-/// Whether a type defines a property or an attribute.
-fn has(parts: &Parts<'_, PropertyDefinition<'_>>, name: &str) -> bool {
-    parts.get(name).is_some()
 }
 
 /// Where a path ends: the name of the node, and the first steps of a path from it.

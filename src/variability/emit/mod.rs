@@ -803,7 +803,7 @@ impl<'e, 'a> Emitter<'_, 'e, '_, 'a> {
         let users = self.users_of_relationships();
         let mut entries = Vec::new();
         let own = graph.template.relationships.iter();
-        for template in own.filter(|own| !graph.template.is_imported(own.declared.key().span())) {
+        for template in own.filter(|own| !graph.template.is_imported(own.declared.span())) {
             let users =
                 graph.relationship_named(template.declared.name()).map_or(&[][..], |position| {
                     let start = users.partition_point(|user| user.position < position);

@@ -542,7 +542,7 @@ impl<'a> GraphBuilder<'a, '_> {
     /// files they may, because its presence does not matter there.
     fn is_shared(&self, relationship: &RelationshipTemplate<'_>) -> bool {
         let template = self.graph.template;
-        template.is_plain() || template.is_imported(relationship.declared.key().span())
+        template.is_plain() || template.is_imported(relationship.declared.span())
     }
 
     fn check_relationships(&mut self) {
@@ -558,7 +558,7 @@ impl<'a> GraphBuilder<'a, '_> {
                     "name it as the `relationship` of a requirement assignment, or remove it";
                 self.diagnostics.push(
                     Diagnostic::error(Code::UnusedRelationshipTemplate, message)
-                        .at(template.declared.key().span())
+                        .at(template.declared.span())
                         .help(help),
                 );
             }
