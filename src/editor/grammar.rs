@@ -96,8 +96,8 @@ pub(crate) enum NamedSubject {
     StepNode,
     /// The same, or its relationship for `target_relationship`.
     Step,
-    /// The `node` of the event filter around it.
-    FilteredNode,
+    /// The node or node type that the map around it calls `node`.
+    SaidNode,
     /// The same, or the target of its `requirement`.
     FilteredTarget,
     /// What the trigger around it looks at.
@@ -557,7 +557,7 @@ const REQUIREMENT_DEFINITIONS: HeldContent =
 static REQUIREMENT_DEFINITION: MapGrammar = of(
     &shape::REQUIREMENT,
     &[
-        ("capability", Name(CAPABILITIES)),
+        ("capability", About(NamedSubject::SaidNode, &Name(SOME_CAPABILITIES))),
         ("node", Name(NODES)),
         ("relationship", NameOr(RELATIONSHIPS, &Map(&REQUIREMENT_RELATIONSHIP))),
         ("node_filter", TARGET_FILTER),
@@ -841,7 +841,7 @@ static EVENT_FILTER: MapGrammar = of(
     &shape::EVENT_FILTER,
     &[
         ("node", Name(TARGETS)),
-        ("requirement", About(NamedSubject::FilteredNode, &Name(REQUIREMENT_NAMES))),
+        ("requirement", About(NamedSubject::SaidNode, &Name(REQUIREMENT_NAMES))),
         ("capability", About(NamedSubject::FilteredTarget, &Name(CAPABILITY_NAMES))),
     ],
 );

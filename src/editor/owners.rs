@@ -575,7 +575,7 @@ impl<'s, 'a> TypeScope<'s, 'a> {
                 }
                 None => self.target(said("target")),
             },
-            NamedSubject::FilteredNode => said("node")
+            NamedSubject::SaidNode => said("node")
                 .and_then(Node::text)
                 .map_or_else(Owners::unknown, |it| self.node_or_type(it)),
             NamedSubject::FilteredTarget => self.filtered_target(map),

@@ -7,7 +7,8 @@ use super::symbols::{NameAtPlace, Symbol, SymbolKey, SymbolPlace, family_of};
 use crate::tosca::function::Function;
 use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::shape::INTERFACE;
-use crate::tosca::types::{MANAGEMENT_INTERFACE, profile};
+use crate::tosca::types::MANAGEMENT_INTERFACE;
+use crate::tosca::types::profile::{self, RESERVED_NAMES};
 use crate::tosca::{Family, LifecycleOperation};
 use cuvee_text::source::{Span, normalize};
 use cuvee_text::yaml::{Node, Scalar};
@@ -158,6 +159,9 @@ impl<'a> TemplateAnalysis<'a> {
     fn renamed(&self, places: &[Span], new: &str) -> Result<Changes, String> {
         if !is_plain_name(new) {
             return Err(format!("`{new}` cannot be a name: use letters, digits, `_`, `-` and `.`"));
+        }
+        if RESERVED_NAMES.contains(&new) {
+            return Err(format!("`{new}` cannot be a name: expressions use it as a word"));
         }
         let (mut changes, mut done) = (Vec::new(), FxHashSet::default());
         for at in places {

@@ -7,6 +7,7 @@ use super::grammar::{
 };
 use crate::tosca::{Family, v2_0};
 use crate::variability::element::ElementKind;
+use crate::variability::graph::names_in_identifier;
 use crate::variability::inputs::is_expression;
 use crate::variability::syntax::{ExpressionOperator, PresenceOperator};
 use cuvee_text::source::Span;
@@ -213,6 +214,14 @@ impl<'w, 'n> WordSurroundings<'w, 'n> {
     {
         WordSurroundings { map: self.map, key: self.key, holder: Some(holder) }
     }
+}
+
+/// The name of an element in a condition: a node, or a piece of its text.
+#[derive(Clone, Copy)]
+struct ElementName<'n> {
+    kind: ElementKind,
+    node: Node<'n>,
+    piece: Option<(usize, usize)>,
 }
 
 struct WordWalker<'v, 'n> {
@@ -495,6 +504,7 @@ impl<'n> WordWalker<'_, 'n> {
     fn condition(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
         let own = around.map(node);
         if node.kind() == NodeKind::Scalar {
+            self.identifier(node, around);
             return self.word(node, WordRole::Operator, true, own);
         }
         node.items().for_each(|item| self.condition(item, around));
@@ -533,33 +543,44 @@ impl<'n> WordWalker<'_, 'n> {
         around: WordSurroundings<'_, 'n>,
     ) {
         let all = operand.items().chain((operand.kind() == NodeKind::Scalar).then_some(operand));
-        let mut names = all.zip(operator.path());
-        let Some((first, kind)) = names.next() else { return };
-        let families = elements(*kind);
-        if first.kind() == NodeKind::Scalar {
-            self.name(first, families, around);
-        }
-        let holder = HolderKind::Named(families, first.text().unwrap_or_default());
-        self.presence_within(&mut names, around.within(&around.holding(holder)));
+        let names = all.zip(operator.path());
+        let names: Vec<_> =
+            names.map(|(node, &kind)| ElementName { kind, node, piece: None }).collect();
+        self.element_names(&names, None, around);
     }
 
-    fn presence_within(
+    /// The names in the identifier of an element, if a text is one.
+    fn identifier(&mut self, node: Node<'n>, around: WordSurroundings<'_, 'n>) {
+        let names = node.as_str().and_then(names_in_identifier).unwrap_or_default();
+        let names = names.into_iter().rev();
+        let names: Vec<_> = names
+            .map(|(kind, place)| ElementName { kind, node, piece: Some((place.start, place.end)) })
+            .collect();
+        self.element_names(&names, None, around);
+    }
+
+    /// The names of elements, each in the one before; the first is in one of kind `container`.
+    fn element_names(
         &mut self,
-        names: &mut dyn Iterator<Item = (Node<'n>, &'static ElementKind)>,
+        names: &[ElementName<'n>],
+        container: Option<ElementKind>,
         around: WordSurroundings<'_, 'n>,
     ) {
-        let Some((name, kind)) = names.next() else { return };
-        let kind = match kind {
-            ElementKind::Relation => MemberKind::Requirement,
-            ElementKind::Artifact => MemberKind::Artifact,
-            ElementKind::Property => MemberKind::Property,
-            _ => return,
-        };
-        if name.kind() == NodeKind::Scalar {
-            self.name(name, kind.names(), around);
+        let Some((&ElementName { kind, node, piece }, rest)) = names.split_first() else { return };
+        let families = families_of(kind, container);
+        let whole = node.text().unwrap_or_default();
+        let text = piece.map_or(Some(whole), |(start, end)| whole.get(start..end));
+        match piece {
+            Some(piece) => self.piece(node, piece, WordRole::Names(families), around),
+            None if node.kind() == NodeKind::Scalar => self.name(node, families, around),
+            None => {}
         }
-        let holder = HolderKind::Part(kind, name.text().unwrap_or_default(), None);
-        self.presence_within(names, around.within(&around.holding(holder)));
+        let text = text.unwrap_or_default();
+        let holder = match member_of(families) {
+            Some(member) => HolderKind::Part(member, text, None),
+            None => HolderKind::Named(families, text),
+        };
+        self.element_names(rest, Some(kind), around.within(&around.holding(holder)));
     }
 
     /// Operands that may be values.
@@ -836,15 +857,25 @@ fn is_wrapped(node: Node<'_>) -> bool {
     node.entries().next().is_some() && node.entries().all(is_word)
 }
 
-/// What has the name of an element of this kind.
-fn elements(kind: ElementKind) -> &'static [NameFamily] {
-    match kind {
-        ElementKind::Node => NODE_TEMPLATES,
-        ElementKind::Group => &[NameFamily::Group],
-        ElementKind::Policy => &[NameFamily::Policy],
-        ElementKind::Input => &[NameFamily::Input],
-        ElementKind::Output => &[NameFamily::Output],
-        _ => &[],
+/// What has the name of an element of this kind, which may be in an element of another kind.
+fn families_of(kind: ElementKind, container: Option<ElementKind>) -> &'static [NameFamily] {
+    match (kind, container) {
+        (ElementKind::Node, _) => NODE_TEMPLATES,
+        (ElementKind::Group, _) => &[NameFamily::Group],
+        (ElementKind::Policy, _) => &[NameFamily::Policy],
+        (ElementKind::Input, _) => &[NameFamily::Input],
+        (ElementKind::Output, _) => &[NameFamily::Output],
+        (ElementKind::Relation, _) => MemberKind::Requirement.names(),
+        (ElementKind::Artifact, _) => MemberKind::Artifact.names(),
+        (ElementKind::Property, _) => MemberKind::Property.names(),
+        (ElementKind::Type, Some(ElementKind::Node)) => &[NameFamily::Type(Family::Node)],
+        (ElementKind::Type, Some(ElementKind::Relation)) => {
+            &[NameFamily::Type(Family::Relationship)]
+        }
+        (ElementKind::Type, Some(ElementKind::Artifact)) => &[NameFamily::Type(Family::Artifact)],
+        (ElementKind::Type, Some(ElementKind::Group)) => &[NameFamily::Type(Family::Group)],
+        (ElementKind::Type, Some(ElementKind::Policy)) => &[NameFamily::Type(Family::Policy)],
+        (ElementKind::Type | ElementKind::Technology | ElementKind::Import, _) => &[],
     }
 }
 

@@ -227,6 +227,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "`a b` cannot be a name: use letters, digits, `_`, `-` and `.`",
     ),
     (
+        "topology_template: {node_templates: {a|: {type: tosca.nodes.Root}}}\n",
+        "SELF",
+        "`SELF` cannot be a name: expressions use it as a word",
+    ),
+    (
         "node_types:\n  A: {properties: {p|: {type: string}}, more: {p: 1}}\n",
         "r",
         "`p` at t.yaml:3:47 may be the same: what it is a part of is not known there",
@@ -243,6 +248,30 @@ fn what_is_not_known_is_not_renamed() {
     }
 }
 
+/// Names in conditions are those of nodes, types and parts, also within identifiers, and in TOSCA
+/// 2.0 a requirement may ask for a capability by its name.
+#[test]
+fn names_in_conditions_and_definitions_are_renamed() {
+    for text in [
+        "node_types:\n  q_App: {properties: {q_port: {type: integer, required: false}}}\n  q_Web: {derived_from: q_App}\ntopology_template:\n  variability: {options: {mode: consistent-loose}}\n  inputs: {q_in: {type: string, default: a}}\n  node_templates:\n    q_app: {type: [q_Web: {conditions: true}], properties: [q_port: {value: 80}]}\n    b: {type: q_App, conditions: node.q_app}\n    c: {type: q_App, conditions: {node_type_presence: [q_app, q_Web]}}\n    d: {type: q_App, conditions: [property.q_port@0.node.q_app, \"type.q_Web@0.node.q_app\", input.q_in@0]}\n    e: {type: q_App, implies: [[node.q_app, group.q_team]]}\n  groups: {q_team: {type: tosca.groups.Root, members: [q_app]}}\n",
+        "node_types:\n  a: {properties: {p: {type: string}}}\ntopology_template: {node_templates: {x.node.y@1: {type: a}, q_z: {type: a, conditions: node.x.node.y@1}, node: {type: a, conditions: node.node}}}\n",
+    ] {
+        check_words(&format!("{HEAD}{text}"));
+    }
+    check_words(
+        "tosca_definitions_version: tosca_2_0\ncapability_types: {Cap: {}}\nrelationship_types: {Rel: {}}\nnode_types:\n  Base: {capabilities: {q_spot: {type: Cap}}}\n  User: {requirements: [uses: {capability: q_spot, node: Base, relationship: Rel}]}\nservice_template: {node_templates: {b: {type: Base}, u: {type: User, requirements: [uses: b]}}}\n",
+    );
+}
+
+/// Renames each word of a template that begins with `q_`.
+fn check_words(text: &str) {
+    let texts = texts([("t.yaml", text)]);
+    for (at, name) in words(text) {
+        let after = renamed(&texts, &["t.yaml"], ("t.yaml", at), "r_new").unwrap();
+        assert_eq!(after["t.yaml"], replaced(text, name, "r_new"), "{name}");
+    }
+}
+
 /// Parts that one word may name are renamed together.
 #[test]
 fn parts_that_share_a_word_are_renamed_together() {
@@ -254,11 +283,7 @@ fn parts_that_share_a_word_are_renamed_together() {
         // A property and the attribute of the same name.
         "node_types:\n  A: {properties: {q_p: {type: string}}, attributes: {q_p: {type: string}}}\ntopology_template: {node_templates: {a: {type: A, properties: {q_p: x}, attributes: {q_p: y}}}}\n",
     ] {
-        let texts = texts([("t.yaml", &format!("{HEAD}{text}"))]);
-        for (at, name) in words(&texts["t.yaml"]) {
-            let after = renamed(&texts, &["t.yaml"], ("t.yaml", at), "r").unwrap();
-            assert_eq!(after["t.yaml"], replaced(&texts["t.yaml"], name, "r"));
-        }
+        check_words(&format!("{HEAD}{text}"));
     }
 }
 

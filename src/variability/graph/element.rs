@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::fmt;
+use std::ops::Range;
 
 /// The id of an element of a [`Graph`]; its presence is the atom of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -526,6 +527,41 @@ pub(crate) fn identifier(kind: ElementKind, name: &str, index: u32) -> String {
     // Writing into a string cannot fail.
     let _ = own(&mut text, kind, name, index);
     text
+}
+
+/// The names in an identifier, such as `property.port@0.node.shop`, each with its kind and its
+/// place: first that of the element, then those of what it is in. `None` if the text is no
+/// identifier of an element with a name.
+pub(crate) fn names_in_identifier(text: &str) -> Option<Vec<(ElementKind, Range<usize>)>> {
+    let (mut names, mut start) = (Vec::new(), 0);
+    loop {
+        let (kind, rest) = text.get(start..)?.split_once('.')?;
+        let kind: ElementKind = kind.parse().ok()?;
+        let name = text.len() - rest.len();
+        let (length, end) = match kind {
+            ElementKind::Import => return None,
+            ElementKind::Node | ElementKind::Group => (rest.len(), rest.len()),
+            _ => indexed(rest)?,
+        };
+        if length == 0 {
+            return None;
+        }
+        names.push((kind, name..name + length));
+        if end == rest.len() {
+            return Some(names);
+        }
+        start = name + end + 1;
+    }
+}
+
+/// The ends of a name and of the index behind it, where a text begins with these.
+fn indexed(text: &str) -> Option<(usize, usize)> {
+    text.match_indices('@').find_map(|(at, _)| {
+        let digits = text[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = at + 1 + digits;
+        let is_end = text.as_bytes().get(end).is_none_or(|next| *next == b'.');
+        (digits > 0 && is_end).then_some((at, end))
+    })
 }
 
 /// Writes this part piece by piece: a large template has many elements, and reports name each

@@ -13,7 +13,7 @@ pub(crate) use build::build;
 pub(crate) use element::{
     ArtifactElement, Element, ElementId, Graph, GroupElement, GroupId, Implementation, NodeElement,
     NodeId, PolicyElement, PropertyElement, RelationElement, RelationId, Requires, Target,
-    TechnologyElement, identifier,
+    TechnologyElement, identifier, names_in_identifier,
 };
 pub(crate) use lookup::{LookupStep, NodeCopies};
 pub(crate) use references::Reference;
