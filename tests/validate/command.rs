@@ -38,6 +38,7 @@ node_types:
     derived_from: tosca.nodes.Root
     properties:
       port: { type: integer, constraints: [ { in_range: [ 1, 9999 ] } ] }
+      host: { type: string, required: false }
 ";
 
 /// A template with two mistakes, behind a character that is two code units in UTF-16 and four bytes
@@ -47,7 +48,7 @@ tosca_definitions_version: tosca_simple_yaml_1_3
 imports: [ types.yaml ]
 topology_template:
   node_templates:
-    \"𝄞\": { type: Shop, properties: { port: no, prot: 80 } }
+    \"𝄞\": { type: Shop, properties: { port: no, hsot: 80 } }
 ";
 
 /// A template with a mistake in one variant only.
@@ -130,20 +131,20 @@ fn mistakes_are_shown_at_once_with_their_section() {
 error[invalid-value]: expected an integer, got `no`
  --> wrong.yaml:5:44
   |
-5 |     "𝄞": { type: Shop, properties: { port: no, prot: 80 } }
+5 |     "𝄞": { type: Shop, properties: { port: no, hsot: 80 } }
   |                                            ^^
   |
   = note: section 3.3.1 of TOSCA Simple Profile 1.3
   = help: property "port" of node "𝄞" is of the type `integer`, as `Shop` defines
 
-error[unknown-property]: `Shop` has no property `prot`
+error[unknown-property]: `Shop` has no property `hsot`
  --> wrong.yaml:5:48
   |
-5 |     "𝄞": { type: Shop, properties: { port: no, prot: 80 } }
+5 |     "𝄞": { type: Shop, properties: { port: no, hsot: 80 } }
   |                                                ^^^^
   |
   = note: section 3.6.11 of TOSCA Simple Profile 1.3
-  = help: did you mean `port`?
+  = help: did you mean `host`?
 
 error: 2 errors
 
@@ -404,12 +405,12 @@ fn json_is_one_document_and_nothing_else() {
     );
     assert_eq!(
         (&last["section"], &last["help"]),
-        (&"3.6.11".into(), &"did you mean `port`?".into())
+        (&"3.6.11".into(), &"did you mean `host`?".into())
     );
     let (text, fix) = (WRONG, &last["fix"]);
     let place = |key: &str| fix[key].as_u64().unwrap() as usize;
-    assert_eq!(&text[place("start")..place("end")], "prot");
-    assert_eq!((&fix["replacement"], &fix["line"]), (&"port".into(), &5.into()));
+    assert_eq!(&text[place("start")..place("end")], "hsot");
+    assert_eq!((&fix["replacement"], &fix["line"]), (&"host".into(), &5.into()));
     assert_eq!(lines[1].get("fix"), None);
     // A program that reads it gets a document of valid templates, too.
     assert_eq!(stdout(validate("suspicious.yaml --format json --quiet").success()), NONE);
@@ -496,7 +497,7 @@ fn sarif_names_rules_places_and_sections() {
     let unknown = &results[1];
     assert_eq!(
         unknown["message"]["text"],
-        "`Shop` has no property `prot`\nhelp: did you mean `port`?"
+        "`Shop` has no property `hsot`\nhelp: did you mean `host`?"
     );
     assert_eq!(unknown["properties"]["section"], "3.6.11");
     assert_eq!(uri(&unknown["locations"][0]), "wrong.yaml");
@@ -506,7 +507,7 @@ fn sarif_names_rules_places_and_sections() {
     assert_eq!(change["artifactLocation"]["uri"], "wrong.yaml");
     let replacement = &change["replacements"][0];
     assert_eq!(replacement["deletedRegion"], unknown["locations"][0]["physicalLocation"]["region"]);
-    assert_eq!(replacement["insertedContent"]["text"], "port");
+    assert_eq!(replacement["insertedContent"]["text"], "host");
     assert!(results[0].get("fixes").is_none());
 }
 

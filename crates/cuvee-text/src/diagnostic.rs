@@ -299,6 +299,26 @@ impl Diagnostic {
         self
     }
 
+    /// Offers no replacement where `is_taken` says that the word may not be written at the place.
+    ///
+    /// ```
+    /// use cuvee_text::diagnostic::{CodeName, Diagnostic, did_you_mean};
+    /// use cuvee_text::source::{SourceMap, Span};
+    /// let sources = SourceMap::default();
+    /// let file = sources.add("shop.yaml", "{port: 80, prot: 81}");
+    /// let mut error = Diagnostic::error(CodeName::new(&"unknown-property"), "there is no `prot`")
+    ///     .at(Span { file, start: 11, end: 15 })
+    ///     .help_opt(did_you_mean("prot", ["port"]));
+    /// error.without_fix(|_, word| word == "port");
+    /// assert_eq!(error.fix(&sources), None);
+    /// ```
+    pub fn without_fix(&mut self, is_taken: impl FnOnce(Span, &str) -> bool) {
+        let replacement = self.span.zip(self.instead.as_deref());
+        if replacement.is_some_and(|(span, replacement)| is_taken(span, &replacement.meant)) {
+            self.instead = None;
+        }
+    }
+
     /// Sets the rule of a specification that is violated.
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rule = Some(Box::new(rule));

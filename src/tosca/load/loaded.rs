@@ -492,8 +492,9 @@ impl Loaded {
     }
 
     /// Makes diagnostics ready to be told: those about answers of callers move to where these were
-    /// asked for, those about files of TOSCA 2.0 cite that standard, and those about what callers
-    /// give for a template cite that of the template.
+    /// asked for, those about files of TOSCA 2.0 cite that standard, those about what callers give
+    /// for a template cite that of the template, and none offers to write a
+    /// key that its map already has.
     pub(crate) fn settle(&self, diagnostics: &mut [Diagnostic]) {
         let is_versioned =
             |document: &&Document| document.root().get("tosca_definitions_version").is_some();
@@ -503,6 +504,13 @@ impl Loaded {
             document.or_else(|| self.files.known(self.template)).is_some_and(v2_0::is_of)
         };
         diagnostics.iter_mut().filter(is_of_2_0).for_each(v2_0::tell);
+        for found in diagnostics.iter_mut() {
+            found.without_fix(|span, word| {
+                let document = self.files.known(span.file);
+                let map = document.and_then(|document| document.map_of_key(span));
+                map.is_some_and(|map| map.get(word).is_some())
+            });
+        }
         self.files.place_at_askers(diagnostics);
     }
 }

@@ -185,6 +185,32 @@ impl Document {
         Node { document: self, id: 0 }
     }
 
+    /// The map that has its key at this place.
+    ///
+    /// ```
+    /// use cuvee_text::source::FileId;
+    /// use cuvee_text::yaml::{Limits, parse};
+    /// let document = parse(FileId::DETACHED, "shop: {port: 80}".into(), &Limits::default()).unwrap();
+    /// let shop = document.root().get("shop").unwrap();
+    /// let (port, _) = shop.entries().next().unwrap();
+    /// assert!(document.map_of_key(port.span()).unwrap().ptr_eq(shop));
+    /// ```
+    pub fn map_of_key(&self, place: Span) -> Option<Node<'_>> {
+        let mut around = self.root();
+        loop {
+            // Children are in the order of the source, but for merged ones.
+            let children = self.children(around.own_record());
+            let start = |id: &u32| self.nodes.get(*id as usize).map_or(0, |record| record.start);
+            let last = children.partition_point(|id| start(id) <= place.start).checked_sub(1)?;
+            let child = self.at(*children.get(last)?);
+            if around.kind() == NodeKind::Mapping && last % 2 == 0 && child.span() == place {
+                return Some(around);
+            }
+            let is_around = child.own_record().end >= place.end && child.span() != place;
+            around = Some(child).filter(|_| is_around)?;
+        }
+    }
+
     /// The node at a position, which comes from [`Node::position`].
     pub fn at(&self, position: u32) -> Node<'_> {
         Node { document: self, id: position }
