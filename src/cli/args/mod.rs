@@ -213,7 +213,7 @@ pub(crate) struct LookupArgs {
     #[arg(long = "map", value_name = "URL=PATH", value_parser = mapping)]
     pub mappings: Vec<(String, PathBuf)>,
     /// Directory in which profiles of TOSCA 2.0 are looked for by their names; may be repeated
-    #[arg(long = "profile-path", value_name = "DIR")]
+    #[arg(long = "profile-path", value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = existing_directory)]
     pub profile_paths: Vec<PathBuf>,
 }
 
@@ -1066,6 +1066,11 @@ fn mapping(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
+fn existing_directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such directory".into()) }
+}
+
 fn plugin(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
@@ -1179,7 +1184,8 @@ mod tests {
                 ("profile".into(), "p.yaml".into())
             ]
         );
-        for line in ["--map https://a.example", "--map =t", "--map https://a.example="] {
+        let wrong = ["--map https://a.example", "--map =t", "--map https://a.example="];
+        for line in wrong.into_iter().chain(["--profile-path there/is/none"]) {
             assert_eq!(
                 parse(&format!("cuvee resolve t {line}")).unwrap_err().kind(),
                 ErrorKind::ValueValidation,
