@@ -14,6 +14,8 @@ use cuvee_text::yaml::{Node, NodeKind};
 
 /// A trigger of a policy (section 3.6.22).
 pub(crate) struct Trigger<'a> {
+    /// Its name and its body.
+    pub named: Named<'a>,
     /// The interval in which the trigger is valid.
     pub schedule: Option<Node<'a>>,
     /// The monitored element, where it is not a target of the policy.
@@ -192,6 +194,7 @@ impl Grammar<'_> {
             self.string(extended, "method", &TRIGGER_CONDITION);
         }
         Some(Trigger {
+            named,
             schedule: node.get("schedule"),
             filter: node.get("target_filter").and_then(|filter| self.event_filter(filter)),
             condition: match extended {

@@ -3,6 +3,8 @@
 use super::activity::Workflows;
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
+use super::function::PathStop;
+use super::workflow::of_2_0;
 use crate::diagnostic::{
     Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0, did_you_mean, listed_as,
 };
@@ -154,6 +156,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             match &trigger.filter {
                 Some(filter) => self.filtered(&trigger, filter, policy.id),
                 None => self.assertions(&trigger.condition, &subject),
+            }
+            if let Some(condition) = of_2_0(trigger.named.value, "condition") {
+                self.condition(PathStop::Unknown, condition);
             }
             self.activities(&trigger.activities, &subject, workflows);
         }

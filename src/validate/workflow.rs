@@ -16,7 +16,7 @@ use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
 
 /// A condition of TOSCA 2.0, which is an expression.
-fn of_2_0<'a>(element: Node<'a>, keyname: &str) -> Option<Node<'a>> {
+pub(super) fn of_2_0<'a>(element: Node<'a>, keyname: &str) -> Option<Node<'a>> {
     element.get(keyname).filter(|_| v2_0::is_of(element.document()))
 }
 
