@@ -206,7 +206,7 @@ impl Vocabulary {
         } else {
             format!("`{text}` is not a keyname of {}", self.what)
         };
-        let meant = self.closest(text).filter(|_| !misplaced);
+        let meant = closest(text, self.names()).filter(|_| !misplaced);
         let meant = meant.or_else(|| self.of_other_languages(text));
         let error = Diagnostic::error(Code::UnknownKeyword, message)
             .at(key.span())

@@ -225,9 +225,10 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// The clause on one line, such as `in_range: [1, 4]`.
+    /// The clause on one line, such as `in_range: [1, 4]`, or `$in_range: [1, 4]` in TOSCA 2.0.
     pub(crate) fn text(&self) -> String {
-        format!("{}: {}", self.operator.keyname(), self.operand.to_value())
+        let sigil = if v2_0::is_of(self.operand.document()) { "$" } else { "" };
+        format!("{sigil}{}: {}", self.operator.keyname(), self.operand.to_value())
     }
 
     /// The clause as a map from its keyname to its operand.
