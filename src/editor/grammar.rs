@@ -713,7 +713,7 @@ static CAPABILITY_ASSIGNMENT: MapGrammar =
 pub(crate) static ARTIFACT: MapGrammar = with(
     &variable::ARTIFACT,
     &[
-        ("type", Name(ARTIFACTS)),
+        ("type", Alternatives(ARTIFACTS, &TYPE)),
         ("file", HeldContent::File(FilePurpose::Artifact)),
         ("repository", Name(&[NameFamily::Repository])),
         VALUES[0],
@@ -741,13 +741,18 @@ static REQUIREMENT: MapGrammar = with(
 );
 static RELATIONSHIP_IN_PLACE: MapGrammar = with(
     &variable::RELATIONSHIP_IN_PLACE,
-    &[("type", Name(RELATIONSHIPS)), VALUES[0], VALUES[1], ("interfaces", INTERFACE_ASSIGNMENTS)],
+    &[
+        ("type", Alternatives(RELATIONSHIPS, &TYPE)),
+        VALUES[0],
+        VALUES[1],
+        ("interfaces", INTERFACE_ASSIGNMENTS),
+    ],
 )
 .typed_as(Family::Relationship);
 static RELATIONSHIP: MapGrammar = with(
     &variable::RELATIONSHIP,
     &[
-        ("type", Name(RELATIONSHIPS)),
+        ("type", Alternatives(RELATIONSHIPS, &TYPE)),
         ("copy", Name(&[NameFamily::Relationship])),
         VALUES[0],
         VALUES[1],

@@ -3,6 +3,7 @@
 //! A text that is being typed is mostly broken, so nothing here fails: a [`TemplateAnalysis`] has whatever
 //! can be known. What is public may change with any version.
 
+mod bound;
 mod completion;
 mod described;
 mod grammar;

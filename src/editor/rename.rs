@@ -246,6 +246,9 @@ impl<'a> TemplateAnalysis<'a> {
                 "`{name}` is written in other letters at {place}: change that first"
             ));
         }
+        if let Some(why) = self.why_bound(found) {
+            return Err(why);
+        }
         let NameAtPlace::Member(member) = found else { return Ok(()) };
         if let Some(span) = member.undecided.first() {
             let place = self.told(*span);
@@ -347,7 +350,7 @@ impl<'a> TemplateAnalysis<'a> {
     }
 
     /// A place for people.
-    fn told(&self, read: Span) -> String {
+    pub(super) fn told(&self, read: Span) -> String {
         let span = self.typed_word(read).unwrap_or(read);
         let location = self.sources.location(span);
         let path = self.sources.file(span.file).path();
@@ -356,7 +359,7 @@ impl<'a> TemplateAnalysis<'a> {
 }
 
 impl NameAtPlace<'_, '_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Symbol(_, symbol) => &symbol.name,
             Self::Member(member) => member.name,

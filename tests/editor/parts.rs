@@ -232,6 +232,21 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "`SELF` cannot be a name: expressions use it as a word",
     ),
     (
+        "topology_template:\n  variability: {inputs: {node.a: {type: boolean, default: true}}}\n  node_templates: {a|: {type: tosca.nodes.Root}}\n",
+        "b",
+        "the variability input `node.a` is made of the name `a`, so it would lose its meaning",
+    ),
+    (
+        "node_types: {A: {properties: {p|: {type: string}, q: {type: string, default: x}}}}\ntopology_template: {node_templates: {a: {type: A, properties: {p: \"{{ '::a::q' | eval }}\"}}, b: {type: A, properties: {p: {eval: \"::a::p\"}}}}}\n",
+        "r",
+        "`p` stands in an expression of `eval` at t.yaml:3:130: change that by hand",
+    ),
+    (
+        "node_types: {App|: {}, App~App::helm: {derived_from: App}}\ntopology_template: {variability: {qualities: [{technology: helm, component: App}]}, node_templates: {a: {type: App}}}\n",
+        "Shop",
+        "the type `App~App::helm`, which technology rules assign, is made of the name `App`, so it would lose its meaning",
+    ),
+    (
         "node_types:\n  A: {properties: {p|: {type: string}}, more: {p: 1}}\n",
         "r",
         "`p` at t.yaml:3:47 may be the same: what it is a part of is not known there",
@@ -258,6 +273,9 @@ fn names_in_conditions_and_definitions_are_renamed() {
     ] {
         check_words(&format!("{HEAD}{text}"));
     }
+    check_words(&format!(
+        "{HEAD}artifact_types: {{q_Img: {{derived_from: tosca.artifacts.Root}}}}\nrelationship_types: {{q_Rel: {{derived_from: tosca.relationships.DependsOn}}}}\ntopology_template:\n  variability: {{inputs: {{q_x: {{type: boolean, default: false}}}}, options: {{mode: manual}}}}\n  node_templates:\n    a: {{type: tosca.nodes.Root, requirements: [dependency: {{node: b, relationship: rt}}], artifacts: [im: {{type: [tosca.artifacts.File: {{conditions: {{variability_input: q_x}}}}, q_Img: {{default_alternative: true}}], file: f}}]}}\n    b: {{type: tosca.nodes.Root, conditions: [{{artifact_type_presence: [a, im, q_Img]}}, {{relation_type_presence: [a, dependency, q_Rel]}}], requirements: [dependency: {{node: a, relationship: {{type: [q_Rel: {{conditions: {{variability_input: q_x}}}}]}}}}]}}\n  relationship_templates: {{rt: {{type: [q_Rel: {{conditions: true}}, tosca.relationships.DependsOn: {{default_alternative: true}}]}}}}\n"
+    ));
     check_words(
         "tosca_definitions_version: tosca_2_0\ncapability_types: {Cap: {}}\nrelationship_types: {Rel: {}}\nnode_types:\n  Base: {capabilities: {q_spot: {type: Cap}}}\n  User: {requirements: [uses: {capability: q_spot, node: Base, relationship: Rel}]}\nservice_template: {node_templates: {b: {type: Base}, u: {type: User, requirements: [uses: b]}}}\n",
     );
