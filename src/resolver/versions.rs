@@ -17,6 +17,7 @@ use crate::tosca::types::{Refusals, TypeId, Types};
 use crate::tosca::v2_0;
 use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::is_expression;
+use crate::variability::options;
 use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
 use crate::variability::template::{self, NEWEST_VERSION, is_keyword, is_read_as_wrapped};
@@ -493,6 +494,7 @@ fn context<'t, 'l>(
         is_wrapped: is_read_as_wrapped,
         is_expression,
         extended: NEWEST_VERSION,
+        options: options::carried,
         mark: EXTENSION.key,
         beside,
         imported,

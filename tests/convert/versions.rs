@@ -350,3 +350,31 @@ fn plans_and_substitutions_come_back() {
     assert_all("tests/plan", 40);
     assert_all("tests/substitute", 130);
 }
+
+/// TOSCA 2.0 has one version, so what older ones say of options is written.
+#[test]
+fn options_of_older_versions_are_carried() {
+    let query = ConversionQuery::default().to_2_0();
+    let options = |resolver: &Resolver| -> Vec<_> {
+        let (options, _) = resolver.effective_options().unwrap();
+        options.list().map(|option| (option.name, option.value)).collect()
+    };
+    for version in cuvee::options::versions() {
+        for said in [
+            "",
+            "\n    options: {mode: manual, node_pruning: true}",
+            "\n    options: {checks: true}",
+        ] {
+            let text = format!(
+                "tosca_definitions_version: {version}\ntopology_template:\n  variability:\n    inputs: {{a: {{type: boolean}}}}{said}\n  node_templates: {{}}\n"
+            );
+            let of = |text: String| {
+                Resolver::new("t.yaml").files(MemoryFiles::from_iter([("t.yaml".to_owned(), text)]))
+            };
+            let before = of(text.clone());
+            let (_, after) = converted(&before, &query).unwrap().files.remove(0);
+            let after = String::from_utf8(after).unwrap();
+            assert_eq!(options(&of(after.clone())), options(&before), "{text}{after}");
+        }
+    }
+}

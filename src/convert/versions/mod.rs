@@ -73,6 +73,9 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub is_expression: fn(Node<'_>) -> bool,
     /// The version to write for a document that uses the extension.
     pub extended: &'static str,
+    /// What such a document of one version says beside its own options, to have the same ones under
+    /// another version.
+    pub options: fn([&str; 2], Option<Node<'_>>) -> Vec<(&'static str, Cow<'static, str>)>,
     /// The keyname of the topology that marks such a document.
     pub mark: &'static str,
     /// How a document imports the types that are supplied; `None` if it contains them.
@@ -390,6 +393,20 @@ fn extend<'a>(out: &mut Out<'a>, more: MadeEntries<'a>) {
         Out::Map { entries, .. } => *entries = entries.iter().cloned().chain(more).collect(),
         other => *other = Out::Map { entries: more.into(), like: None },
     }
+}
+
+/// Adds entries to the map of this name in a map.
+fn extend_entry<'a>(out: &mut Out<'a>, name: &'static str, more: MadeEntries<'a>) {
+    extend(out, Vec::new());
+    let Out::Map { entries, .. } = out else { return };
+    let mut made = entries.to_vec();
+    match made.iter_mut().find(|(key, _)| key_text(key) == name) {
+        Some((_, content)) => extend(below_comments(content), more),
+        None => {
+            made.push((OutKey::New(name.into()), Out::Map { entries: more.into(), like: None }))
+        }
+    }
+    *entries = made.into();
 }
 
 /// The entries of a map as they are.

@@ -134,6 +134,7 @@ fn definition(family: Family, name: &str) -> Option<(Value, Vec<NeededType>)> {
         is_wrapped: |_| false,
         is_expression: |_| false,
         extended: "",
+        options: |_, _| Vec::new(),
         mark: "",
         beside: None,
         imported: &|_| None,

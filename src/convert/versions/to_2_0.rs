@@ -488,13 +488,39 @@ impl<'t, 'a> Converter<'t, 'a> {
         }
     }
 
-    fn finish_service(&self, made: &mut Made<'a>) {
+    fn finish_service(&mut self, made: &mut Made<'a>) {
         let is_marked = made.has(self.context.mark);
         if !made.has("node_templates") {
             made.supply("node_templates", Out::Value(Value::Map(Default::default())));
         }
         if self.is_extended && !is_marked {
             made.supply(self.context.mark, Out::Value(Value::Map(Default::default())));
+        }
+        if self.is_extended {
+            self.carry_options(made);
+        }
+    }
+
+    /// Writes the options that come with the version of the source and not with the newest one.
+    fn carry_options(&mut self, made: &mut Made<'a>) {
+        const OPTIONS: &str = "options";
+        let version = self.root.get("tosca_definitions_version").and_then(Node::text);
+        let written = made.node.get(self.context.mark).and_then(|it| it.get(OPTIONS));
+        let versions = [version.unwrap_or_default(), self.context.extended];
+        let carried = (self.context.options)(versions, written);
+        if carried.is_empty() {
+            return;
+        }
+        let why = format!("`{}` has others than the newest version", versions[0]);
+        self.report(LossKind::Supplied, made.node, "`options`", &why);
+        let value = |text: Cow<'static, str>| match &*text {
+            "true" | "false" => Out::Value((text == "true").into()),
+            _ => Out::String(text),
+        };
+        let carried =
+            carried.into_iter().map(|(name, text)| (OutKey::New(name.into()), value(text)));
+        if let Some(variability) = made.get_mut(self.context.mark) {
+            super::extend_entry(variability, OPTIONS, carried.collect());
         }
     }
 

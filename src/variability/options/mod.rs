@@ -182,6 +182,28 @@ pub fn resolve(
     Ok(Options::new(settings, ignored(above)))
 }
 
+/// What a template of one definitions version has to say beside its own options, to have the same
+/// options under another version.
+pub(crate) fn carried(
+    [from, to]: [&str; 2],
+    template: Option<Node<'_>>,
+) -> Vec<(&'static str, Cow<'static, str>)> {
+    let mut said: Vec<(&str, Cow<'_, str>)> = Vec::new();
+    let Ok(wanted) = resolve(from, template, &[]) else { return said };
+    loop {
+        let overrides: Vec<_> =
+            said.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect();
+        let Ok(found) = resolve(to, template, &overrides) else { return said };
+        // What is said of one option may change those behind it, so they are said one by one.
+        let mut options = wanted.list().zip(found.list());
+        let differing = options.find(|(wanted, found)| wanted.value != found.value);
+        match differing.filter(|(next, _)| said.iter().all(|(known, _)| *known != next.name)) {
+            Some((next, _)) => said.push((next.name, next.value)),
+            None => return said,
+        }
+    }
+}
+
 /// Warnings about options that have no effect although users may expect one.
 fn ignored(layers: [&OptionSettings; 2]) -> Diagnostics {
     let mut found: Vec<_> = layers
