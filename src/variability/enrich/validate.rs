@@ -74,6 +74,13 @@ impl<'a> EnrichContext<'_, '_, 'a> {
                 self.evaluator.validate(id, Some(property.id), &mut self.diagnostics);
             }
         }
+        // Nothing is evaluated then, which would find these.
+        if self.diagnostics.has_errors() {
+            let of_elements = graph.ids().filter(|&id| graph.variability_group(id).is_none());
+            let of_elements = of_elements.filter_map(|id| graph.element(id).conditions);
+            let all = constraints(graph).chain(shared(graph, type_specific)).chain(of_elements);
+            all.for_each(|id| self.evaluator.validate_strings(id, &mut self.diagnostics));
+        }
     }
 
     fn validate_element(&mut self, id: ElementId) {

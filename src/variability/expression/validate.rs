@@ -44,6 +44,27 @@ impl Evaluator<'_, '_> {
         }
     }
 
+    /// Reports strings in a condition that are no conditions. Evaluating finds them as well, if there
+    /// are no other errors.
+    pub(crate) fn validate_strings(&self, id: ExpressionId, diagnostics: &mut Diagnostics) {
+        let expression = self.expression(id);
+        match expression.term {
+            Term::Scalar(node) => {
+                let text = node.as_str().filter(|text| self.graph.by_identifier(text).is_none());
+                let wrong = text.map(|text| self.no_condition(expression.span(), text));
+                diagnostics.0.extend(wrong);
+            }
+            Term::List(items) => {
+                items.iter().for_each(|item| self.validate_strings(item, diagnostics));
+            }
+            Term::Application(Application {
+                operator: ExpressionOperator::Logical(_),
+                operand,
+            }) => self.validate_strings(operand, diagnostics),
+            Term::Application(_) | Term::Broken(..) => {}
+        }
+    }
+
     /// The errors in named expressions, used or not. If none of the expressions in `used` needs a
     /// named expression, undefined names in it are only warnings.
     pub(crate) fn validate_named(

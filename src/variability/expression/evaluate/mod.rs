@@ -287,7 +287,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         self.overflowed.take()
     }
 
-    fn no_condition(&self, span: Span, written: &str) -> Diagnostic {
+    pub(super) fn no_condition(&self, span: Span, written: &str) -> Diagnostic {
         let guess = || self.graph.closest_identifier(written);
         let meant = self.operator_of(written).map(|operator| {
             let keyword = operator.keyword();
