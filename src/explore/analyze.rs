@@ -291,7 +291,11 @@ impl Space<'_, '_> {
             }
             None => samples.show(!literal(id)),
         };
-        let open_ids = elements.iter().filter(|id| has_conditions(id) && !dead.contains(id));
+        let is_dead = |id: ElementId| {
+            let container = |id: &ElementId| graph.element(*id).container;
+            std::iter::successors(Some(id), container).any(|outer| dead.contains(&outer))
+        };
+        let open_ids = elements.iter().filter(|&&id| has_conditions(&id) && !is_dead(id));
         for &id in open_ids.filter(|&&id| !is_seen(id)) {
             let lacks = models.new_var().positive();
             models.add_clause(&[!lacks, !literal(id)]);
