@@ -207,7 +207,7 @@ impl SourceFile {
 pub struct BuiltInFile {
     number: u8,
     name: &'static str,
-    text: &'static str,
+    text: fn() -> &'static str,
     source: OnceLock<SourceFile>,
 }
 
@@ -219,8 +219,9 @@ static BUILT_IN: [OnceLock<&BuiltInFile>; MOST_BUILT_IN] =
 static NO_FILE: LazyLock<SourceFile> = LazyLock::new(|| SourceFile::new("", ""));
 
 impl BuiltInFile {
-    /// Creates a built-in file. No two files may have the same number.
-    pub const fn new(number: u8, name: &'static str, text: &'static str) -> Self {
+    /// Creates a built-in file, whose text is asked for when it is needed. No two files may have the
+    /// same number.
+    pub const fn new(number: u8, name: &'static str, text: fn() -> &'static str) -> Self {
         Self { number, name, text, source: OnceLock::new() }
     }
 
@@ -230,8 +231,8 @@ impl BuiltInFile {
     }
 
     /// The whole text of the file.
-    pub const fn text(&self) -> &'static str {
-        self.text
+    pub fn text(&self) -> &'static str {
+        (self.text)()
     }
 
     /// The id of the file. Once it was asked for, every source map knows the file.
@@ -244,7 +245,7 @@ impl BuiltInFile {
 
     /// The file in the form that a source map returns.
     pub fn source(&self) -> &SourceFile {
-        self.source.get_or_init(|| SourceFile::new(self.name, self.text))
+        self.source.get_or_init(|| SourceFile::new(self.name, self.text()))
     }
 
     fn find(id: FileId) -> Option<&'static SourceFile> {
@@ -620,7 +621,7 @@ impl FileSystem for MemoryFiles {
 mod tests {
     use super::*;
 
-    static FIRST: BuiltInFile = BuiltInFile::new(6, "first.yaml", "a: 1\nb: 2\n");
+    static FIRST: BuiltInFile = BuiltInFile::new(6, "first.yaml", || "a: 1\nb: 2\n");
     static NEVER: u8 = 7;
 
     #[test]

@@ -6,6 +6,8 @@ use crate::diagnostic::Diagnostics;
 use crate::tosca::value::Primitive;
 use cuvee_text::source::{BuiltInFile, FileId};
 use cuvee_text::yaml::{self, Document, Limits, Node};
+#[cfg(cuvee_packed)]
+use flate2::{Decompress, FlushDecompress};
 use std::sync::{Arc, OnceLock};
 
 /// The namespace of the normative types (section 3.1).
@@ -26,17 +28,40 @@ struct Profile {
     document: OnceLock<Document>,
 }
 
-static NORMATIVE: Profile = Profile::new(BuiltInFile::new(
-    0,
-    "tosca_simple_1_3.yaml",
-    include_str!("../../../presets/profiles/tosca_simple_1_3.yaml"),
-));
+/// A file of `presets/profiles`, by its number.
+#[cfg(not(cuvee_packed))]
+macro_rules! built_in {
+    ($number:literal, $name:literal) => {
+        BuiltInFile::new($number, $name, || {
+            include_str!(concat!("../../../presets/profiles/", $name))
+        })
+    };
+}
 
-static NON_NORMATIVE: Profile = Profile::new(BuiltInFile::new(
-    1,
-    "tosca_simple_1_3_non_normative.yaml",
-    include_str!("../../../presets/profiles/tosca_simple_1_3_non_normative.yaml"),
-));
+/// The same, packed by `wasm/build`: the module for browsers may have only so many bytes.
+#[cfg(cuvee_packed)]
+macro_rules! built_in {
+    ($number:literal, $name:literal) => {
+        BuiltInFile::new($number, $name, || {
+            static TEXT: OnceLock<String> = OnceLock::new();
+            TEXT.get_or_init(|| {
+                unpacked(include_bytes!(concat!(env!("CUVEE_PACKED"), "/", $name, ".deflate")))
+            })
+        })
+    };
+}
+
+#[cfg(cuvee_packed)]
+fn unpacked(packed: &[u8]) -> String {
+    // More bytes would be lost, which each test of the module would see.
+    let mut text = Vec::with_capacity(1 << 16);
+    let _ = Decompress::new(false).decompress_vec(packed, &mut text, FlushDecompress::Finish);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+static NORMATIVE: Profile = Profile::new(built_in!(0, "tosca_simple_1_3.yaml"));
+
+static NON_NORMATIVE: Profile = Profile::new(built_in!(1, "tosca_simple_1_3_non_normative.yaml"));
 
 /// Whether a namespace is reserved for TOSCA.
 pub(crate) fn is_reserved(uri: &str) -> bool {
