@@ -60,7 +60,11 @@ impl OpenTopology {
             let found = body.and_then(|(_, body)| entries(body).find(|(name, _)| *name == keyname));
             found.into_iter().flat_map(|(_, all)| entries(all))
         };
-        for (name, body) in of("relationship_templates") {
+        // A type of the same name may be meant instead (section 8.7.1 of TOSCA 2.0).
+        let used = graph.relations.iter().filter(|it| it.requirement.relationship().is_some());
+        let used = used.filter_map(|it| Some(it.relationship?.declared.name()));
+        let used: FxHashSet<_> = used.collect();
+        for (name, body) in of("relationship_templates").filter(|(name, _)| used.contains(name)) {
             let found = ways.of(body, true).map_err(|why| format!("relationship.{name} {why}"))?;
             ways.relationships.insert(name, found);
         }

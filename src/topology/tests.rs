@@ -212,6 +212,21 @@ proptest! {
 }
 
 #[test]
+fn types_of_relationships_come_before_templates() {
+    let text = "relationship_types: {S: {}}\ntopology_template: {relationship_templates: {S: {type: R}}, node_templates: {a: {requirements: [r: {node: b, relationship: S}]}, b: {}}}\n";
+    for (version, kind) in [("tosca_2_0", "S"), ("tosca_simple_yaml_1_3", "R")] {
+        let text = format!("tosca_definitions_version: {version}\n{text}");
+        let document = parse(FileId::DETACHED, text.into(), &Limits::default()).unwrap();
+        let topology = Topology::read(&Out::Source(document.root()), &|_| false);
+        let known = topology.relations[0].relationship_type.as_ref().map(|kind| &*kind.value);
+        assert_eq!(
+            (known, topology.relations[0].relationship.is_some()),
+            (Some(kind), kind == "R")
+        );
+    }
+}
+
+#[test]
 fn what_is_no_topology_is_empty() {
     for text in [
         "",

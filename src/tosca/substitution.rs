@@ -168,7 +168,8 @@ pub(crate) fn substitution<'a>(node: Node<'a>, diagnostics: &mut Diagnostics) ->
 }
 
 impl Grammar<'_> {
-    /// Reads a map of mappings. A list of maps, as requirements use it elsewhere, is accepted, too.
+    /// Reads a map of mappings. A list of maps, as requirements use it elsewhere, is accepted before
+    /// TOSCA 2.0.
     fn mappings<'a>(
         &mut self,
         node: Node<'a>,
@@ -176,6 +177,12 @@ impl Grammar<'_> {
         shape: &Shape,
     ) -> Vec<SubstitutionMapping<'a>> {
         let Some(collection) = node.get(keyname) else { return Vec::new() };
+        let is_list = collection.kind() == NodeKind::Sequence;
+        if is_list && v2_0::is_of(collection.document()) {
+            let message =
+                format!("`{keyname}` of a substitution mapping has to be a map, not a list");
+            self.invalid(collection, message, shape.section);
+        }
         let named = match collection.kind() {
             NodeKind::Sequence => {
                 collection.items().flat_map(|item| self.map(item, keyname, shape.section)).collect()
@@ -314,7 +321,10 @@ impl Grammar<'_> {
     fn target<'a>(&mut self, node: Node<'a>) -> Option<Vec<Node<'a>>> {
         let path = match node.kind() {
             NodeKind::Mapping => {
-                self.keynames(node, &REQUIREMENT_MAPPING);
+                match v2_0::is_of(node.document()) {
+                    true => self.no_map(node, &REQUIREMENT_MAPPING),
+                    false => self.keynames(node, &REQUIREMENT_MAPPING),
+                }
                 self.exclusive(node, &REQUIREMENT_MAPPING);
                 node.get("mapping").unwrap_or(node)
             }
@@ -348,6 +358,10 @@ impl Grammar<'_> {
             attributes: None,
         };
         let has_value = shape.has("value");
+        let is_map = node.kind() == NodeKind::Mapping && v2_0::is_of(node.document());
+        if is_map {
+            self.no_map(node, shape);
+        }
         match node.kind() {
             // In TOSCA 2.0, the name of an input or output stands alone (section 15.2).
             NodeKind::Scalar | NodeKind::Sequence
@@ -364,7 +378,9 @@ impl Grammar<'_> {
             }
             NodeKind::Sequence => mapping.targets = self.path(node, shape),
             NodeKind::Mapping if !has_value || shape.is_in(node) => {
-                self.keynames(node, shape);
+                if !is_map {
+                    self.keynames(node, shape);
+                }
                 mapping.targets =
                     node.get("mapping").map(|path| self.path(path, shape)).unwrap_or_default();
                 mapping.value = node.get("value");
@@ -379,11 +395,22 @@ impl Grammar<'_> {
                 shape.section,
             ),
         }
-        if let Some(value) = mapping.value {
+        if let Some(value) = mapping.value.filter(|_| !is_map) {
             let message = "a value in a property mapping is deprecated: map the property, or use a `substitution_filter`";
             self.deprecated(value, message, "3.8.8.3");
         }
         mapping
+    }
+
+    /// Reports a map in place of a mapping of TOSCA 2.0 (sections 15.2 to 15.5), which is then read as
+    /// one of version 1.3.
+    fn no_map(&mut self, node: Node<'_>, shape: &Shape) {
+        let expected = match shape.has("properties") {
+            true => "a list of names",
+            false => "one name",
+        };
+        let message = format!("{} of TOSCA 2.0 has to be {expected}, not a map", shape.what);
+        self.invalid(node, message, shape.section);
     }
 
     /// Reports a mapping that has `mapping` together with a keyname that it excludes.

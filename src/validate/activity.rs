@@ -2,12 +2,11 @@
 
 use super::checker::Checker;
 use super::condition::{AssertedEntity, Subject};
-use super::function::PathStop;
+use super::function::{ActivityPlace, PathStop};
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::value::check_argument;
 use crate::tosca::workflow::{Activity, ActivityKind, Workflow};
 use crate::tosca::{EffectiveInterface, Family, Named, PropertyDefinition, TypeId, v2_0};
-use crate::variability::graph::ElementId;
 use cuvee_text::yaml::{Node, NodeKind};
 use rustc_hash::FxHashMap;
 
@@ -60,44 +59,66 @@ struct CalledOperation<'n> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// Checks activities against the subject that they are performed on.
+    /// Checks the activities of a trigger against the subject that they are performed on.
     pub(super) fn activities(
         &self,
         activities: &[Activity<'a>],
         subject: &Subject<'c, 'a>,
         workflows: &Workflows<'a>,
     ) {
+        self.activities_in(activities, subject, workflows, &[]);
+    }
+
+    /// The same of activities in a workflow that has these inputs.
+    pub(super) fn activities_in(
+        &self,
+        activities: &[Activity<'a>],
+        subject: &Subject<'c, 'a>,
+        workflows: &Workflows<'a>,
+        inputs: &[PropertyDefinition<'a>],
+    ) {
+        let place = ActivityPlace { own: PathStop::Unknown, inputs, when: &subject.when };
         for activity in activities {
             match activity.kind {
                 ActivityKind::SetState => {}
-                ActivityKind::Delegate => self.delegate(activity, workflows, &subject.when),
-                ActivityKind::Inline => self.inline(activity, workflows, &subject.when),
-                ActivityKind::CallOperation => self.call_operation(activity, subject),
+                ActivityKind::Delegate => self.delegate(activity, workflows, place),
+                ActivityKind::Inline => self.inline(activity, workflows, place),
+                ActivityKind::CallOperation => self.call_operation(activity, subject, inputs),
             }
         }
     }
 
-    fn delegate(&self, activity: &Activity<'a>, workflows: &Workflows<'a>, when: &[ElementId]) {
+    fn delegate(
+        &self,
+        activity: &Activity<'a>,
+        workflows: &Workflows<'a>,
+        place: ActivityPlace<'_, 'c, 'a>,
+    ) {
         let name = activity.name.text().unwrap_or_default();
         if let Some(workflow) = workflows.find(name) {
-            return self.workflow_inputs(activity, workflow, when);
+            return self.workflow_inputs(activity, workflow, place);
         }
         if !NORMATIVE.contains(&name) {
             let message = format!(
                 "whether there is a workflow `{name}` cannot be decided: an orchestrator may provide it"
             );
             let note = Diagnostic::note(Code::Undecidable, message).at(activity.name.span());
-            self.report_when(when, &[], note.section(activity.kind.section()));
+            self.report_when(place.when, &[], note.section(activity.kind.section()));
         }
     }
 
-    fn inline(&self, activity: &Activity<'a>, workflows: &Workflows<'a>, when: &[ElementId]) {
+    fn inline(
+        &self,
+        activity: &Activity<'a>,
+        workflows: &Workflows<'a>,
+        place: ActivityPlace<'_, 'c, 'a>,
+    ) {
         let name = activity.name.text().unwrap_or_default();
         match workflows.find(name) {
-            Some(workflow) => self.workflow_inputs(activity, workflow, when),
+            Some(workflow) => self.workflow_inputs(activity, workflow, place),
             None if workflows.has(name) => {}
             None => self.report_when(
-                when,
+                place.when,
                 &[],
                 workflows.unknown(activity.name).section(activity.kind.section()),
             ),
@@ -109,8 +130,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         activity: &Activity<'a>,
         workflow: &Workflow<'a>,
-        when: &[ElementId],
+        place: ActivityPlace<'_, 'c, 'a>,
     ) {
+        let when = place.when;
         for input in &activity.inputs {
             let Some(definition) =
                 workflow.inputs.iter().find(|definition| definition.named.name == input.name)
@@ -125,7 +147,7 @@ impl<'c, 'a> Checker<'c, 'a> {
                 self.report_when(when, &[], error.section(activity.kind.section()).help_opt(help));
                 continue;
             };
-            self.activity_input(*input, definition, when);
+            self.activity_input(*input, definition, place);
             if v2_0::is_of(input.value.document()) {
                 self.paths(PathStop::Unknown, input.value);
             }
@@ -148,19 +170,35 @@ impl<'c, 'a> Checker<'c, 'a> {
         &self,
         input: Named<'a>,
         definition: &PropertyDefinition<'_>,
-        when: &[ElementId],
+        place: ActivityPlace<'_, 'c, 'a>,
     ) {
-        self.report_values(when, check_argument(input.value, definition, &self.schemas));
+        let found = check_argument(input.value, definition, &self.schemas);
+        found.undecided.iter().for_each(|open| self.result_fits(place, open));
+        self.report_values(place.when, found);
     }
 
-    fn call_operation(&self, activity: &Activity<'a>, subject: &Subject<'c, 'a>) {
+    fn call_operation(
+        &self,
+        activity: &Activity<'a>,
+        subject: &Subject<'c, 'a>,
+        inputs: &[PropertyDefinition<'a>],
+    ) {
+        let own = self.reached(subject);
         let of_2_0 = activity.inputs.iter().filter(|input| v2_0::is_of(input.value.document()));
-        of_2_0.for_each(|input| self.paths(self.reached(subject), input.value));
+        of_2_0.for_each(|input| self.paths(own, input.value));
         let text = activity.name.text().unwrap_or_default();
         let operation = match text.rsplit_once('.') {
             Some((interface, name)) => CalledOperation { interface: Some(interface), name },
             None => CalledOperation { interface: None, name: text },
         };
+        let is_name = activity.name.as_str().is_some() && v2_0::is_of(activity.name.document());
+        if is_name && operation.interface.is_none() {
+            let message = format!("`{text}` does not say of which interface the operation is");
+            let warning = Diagnostic::warning(Code::InvalidTemplate, message);
+            let warning = warning.at(activity.name.span()).section(activity.kind.section());
+            let help = format!("write the name of the interface before it: `INTERFACE.{text}`");
+            self.report_when(&subject.when, &[], warning.help(help));
+        }
         if subject.groups.iter().any(|&kind| self.interface_of(kind, operation).is_some()) {
             return;
         }
@@ -168,10 +206,9 @@ impl<'c, 'a> Checker<'c, 'a> {
             let when = subject.when(entity);
             match self.interface_of(entity.kind, operation) {
                 Some(interface) => {
-                    let own = self.assigned(entity, operation);
-                    let own = own.filter_map(|(_, body)| body.get("inputs"));
-                    let own: Vec<_> = own.flat_map(Node::entries).map(|(name, _)| name).collect();
-                    self.operation_inputs(activity, interface, (operation, &own), &when)
+                    let given = self.assigned_inputs(entity, operation);
+                    let place = ActivityPlace { own, inputs, when: &when };
+                    self.operation_inputs(activity, interface, (operation, &given), place)
                 }
                 None if self.is_added(entity, operation) => {}
                 None => {
@@ -221,20 +258,44 @@ impl<'c, 'a> Checker<'c, 'a> {
         is_given || self.assigned(entity, operation).next().is_some()
     }
 
-    /// The assignments of an operation in the template of an entity.
-    fn assigned(
+    /// The assignments of the interfaces that may be meant in the template of an entity.
+    fn assigned_interfaces(
         &self,
         entity: &AssertedEntity<'c, 'a>,
         operation: CalledOperation<'_>,
-    ) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
+    ) -> impl Iterator<Item = Node<'a>> {
         let interfaces = entity.body.and_then(|body| body.get("interfaces"));
         let interfaces = interfaces.into_iter().flat_map(Node::entries);
         let meant = interfaces.filter(move |(name, body)| {
             self.is_meant(operation, name.text().unwrap_or_default(), body.get("type"))
         });
-        let operations =
-            meant.flat_map(|(_, body)| body.get("operations").unwrap_or(body).entries());
-        operations.filter(move |(name, _)| name.text() == Some(operation.name))
+        meant.map(|(_, body)| body)
+    }
+
+    /// The assignments of an operation in the template of an entity.
+    fn assigned(
+        &self,
+        entity: &AssertedEntity<'c, 'a>,
+        operation: CalledOperation<'_>,
+    ) -> impl Iterator<Item = Node<'a>> {
+        let interfaces = self.assigned_interfaces(entity, operation);
+        let operations = interfaces.flat_map(|it| it.get("operations").unwrap_or(it).entries());
+        operations
+            .filter(move |(name, _)| name.text() == Some(operation.name))
+            .map(|(_, body)| body)
+    }
+
+    /// The names of the inputs that the template of an entity assigns to an operation, or to its
+    /// interface for all operations.
+    fn assigned_inputs(
+        &self,
+        entity: &AssertedEntity<'c, 'a>,
+        operation: CalledOperation<'_>,
+    ) -> Vec<Node<'a>> {
+        let all = self.assigned_interfaces(entity, operation);
+        let inputs = all.chain(self.assigned(entity, operation));
+        let inputs = inputs.filter_map(|it| it.get("inputs")).flat_map(Node::entries);
+        inputs.map(|(name, _)| name).collect()
     }
 
     fn operations_of(&self, kind: TypeId) -> impl Iterator<Item = String> {
@@ -251,15 +312,16 @@ impl<'c, 'a> Checker<'c, 'a> {
         activity: &Activity<'a>,
         interface: &EffectiveInterface<'_>,
         (operation, own): (CalledOperation<'_>, &[Node<'a>]),
-        when: &[ElementId],
+        place: ActivityPlace<'_, 'c, 'a>,
     ) {
+        let when = place.when;
         let of_operation = interface.operations.get(operation.name);
         let of_operation = of_operation.into_iter().flat_map(|part| &part.definition.inputs);
         let all = interface.inputs.values().map(|part| &part.definition);
         let defined: Vec<_> = of_operation.chain(all).collect();
         for input in &activity.inputs {
             if let Some(it) = defined.iter().find(|it| it.named.name == input.name) {
-                self.activity_input(*input, it, when);
+                self.activity_input(*input, it, place);
             } else if defined.is_empty()
                 || interface.is_open
                 || own.iter().any(|name| name.text() == Some(input.name))
@@ -300,6 +362,14 @@ impl<'c, 'a> Checker<'c, 'a> {
             return self.report_when(&[], &[], error.help("write `[ node, attribute ]`"));
         };
         let is_keyword = matches!(node.text(), Some("SELF" | "SOURCE" | "TARGET"));
+        if is_keyword && v2_0::is_of(node.document()) {
+            let word = node.text().unwrap_or_default();
+            let message =
+                format!("the {noun} `{}` belongs to no node that is `{word}`", output.name);
+            let error = Diagnostic::error(Code::InvalidTemplate, message).at(node.span());
+            let error = error.section("3.6.15.1").help("write `[ node, attribute ]`");
+            return self.report_when(&[], &[], error);
+        }
         if is_keyword || v2_0::leads_away(second) {
             return;
         }

@@ -5,7 +5,7 @@ use super::assignment::Typed;
 use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::shape::{ARTIFACT, NODE, Vocabulary};
-use crate::tosca::value::function;
+use crate::tosca::value::{check_assignments, function};
 use crate::tosca::{ArtifactDefinition, Family, Part, TypeId, v2_0};
 use crate::variability::graph::{ArtifactElement, ElementId};
 use crate::variability::template::{DEFAULT_ARTIFACT_TYPE, shape};
@@ -52,7 +52,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks the files of those artifacts that a node has from its type.
+    /// Checks those artifacts that a node has from its type: their files, and that they have values of
+    /// required properties.
     pub(super) fn artifacts_of_type(&self, of: Typed<'_>, assigned: &[ElementId]) {
         let has_file = |id: ElementId| {
             let artifact = &self.graph.artifacts[self.graph.element(id).slot as usize].artifact;
@@ -69,6 +70,45 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let owner = format!("the artifact `{name}` of `{}`", self.called(of.kind));
                 self.artifact_file((of.when, &owner), file);
             }
+            if let Some(known) = known {
+                let own = assigned.iter().copied();
+                let own: Vec<_> = own.filter(|id| self.graph.element(*id).name == *name).collect();
+                self.artifact_of_type(of, part, known, &own);
+            }
+        }
+    }
+
+    /// Reports required properties of an artifact that neither the type of a node gives a value, nor
+    /// an artifact `own` of that name, of which this is asked itself.
+    fn artifact_of_type(
+        &self,
+        of: Typed<'_>,
+        part: &Part<'c, ArtifactDefinition<'c>>,
+        kind: TypeId,
+        own: &[ElementId],
+    ) {
+        let element = self.graph.element(of.id);
+        let node = &self.graph.nodes[element.slot as usize];
+        // One that exists already has its values.
+        if self.is_selected(node) {
+            return;
+        }
+        let given = &part.definition.properties;
+        let is_given = |name: &str| given.iter().any(|property| property.name == name);
+        let needed = self.schemas.of(kind).properties.iter();
+        let needed = needed.filter(|it| it.schema.is_typed() && it.needs_value());
+        for definition in needed.filter(|it| !is_given(it.named.name)) {
+            let message = format!(
+                "the artifact `{}` of {} needs a value of the property `{}`",
+                part.named.name,
+                self.graph.display(of.id),
+                definition.named.name
+            );
+            let error = Diagnostic::error(Code::MissingProperty, message)
+                .at(element.span)
+                .section("3.6.10.5");
+            let error = error.label(part.named.key.span(), "the artifact is defined here");
+            self.report_when(of.when, own, error);
         }
     }
 
@@ -209,20 +249,38 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Checks an artifact that an implementation defines in place.
-    pub(super) fn inline_artifact(&self, of: Typed<'_>, body: Node<'_>) {
-        self.artifact_keynames(of.when, body, &ARTIFACT);
-        if let Some(kind) = body.get("type") {
-            let kind = self.type_at(of.id, Family::Artifact, kind);
-            let misnamed = kind.zip(body.get("file"));
-            if let Some(error) = misnamed.and_then(|(kind, file)| self.types.misnamed(kind, file)) {
-                self.report_when(of.when, &[], error);
-            }
+    pub(super) fn inline_artifact(&self, when: &[ElementId], body: Node<'_>) {
+        self.artifact_keynames(when, body, &ARTIFACT);
+        let named = body.get("type").map(|name| {
+            self.types.named(Family::Artifact, name.text().unwrap_or_default(), name.span())
+        });
+        match named {
+            Some(Ok(kind)) => self.inline_values(when, kind, body),
+            Some(Err(error)) => self.report_when(when, &[], error),
+            None => {}
         }
         if body.get("file").is_none() {
             let error =
                 Diagnostic::error(Code::InvalidTemplate, "an artifact definition needs a `file`");
-            self.report_when(of.when, &[], error.at(body.span()).section(ARTIFACT.section));
+            self.report_when(when, &[], error.at(body.span()).section(ARTIFACT.section));
         }
+    }
+
+    /// Checks the file and the properties of an artifact in place by its type.
+    fn inline_values(&self, when: &[ElementId], kind: TypeId, body: Node<'_>) {
+        let misnamed = body.get("file").and_then(|file| self.types.misnamed(kind, file));
+        misnamed.into_iter().for_each(|error| self.report_when(when, &[], error));
+        let owner = format!("the artifact of type `{}`", self.called(kind));
+        let found = check_assignments(
+            body.get("properties"),
+            &self.schemas.of(kind).properties,
+            &owner,
+            body.span(),
+            &self.schemas,
+            // Before TOSCA 2.0, implementations are handed properties that no type defines.
+            self.is_open(kind) || !v2_0::is_of(body.document()),
+        );
+        self.report_values(when, found);
     }
 
     /// Checks that the file of an artifact exists.

@@ -52,19 +52,55 @@ impl<'a> Checker<'_, 'a> {
         let Some(listed) = &self.types.effective(of.kind).valid_types else { return };
         for (member, id) in group.members.iter().filter(|(_, id)| self.counts(*id)) {
             let element = self.graph.element(*id);
-            if element.kind != ElementKind::Node {
-                continue;
+            let when: Vec<_> = of.when.iter().copied().chain([*id]).collect();
+            match element.kind {
+                ElementKind::Node => self.member_node(of, &when, member.item, *id, listed),
+                ElementKind::Group => {
+                    let inner = &self.graph.groups[element.slot as usize];
+                    self.member_group(Typed { when: &when, ..of }, member.item, inner, listed);
+                }
+                _ => {}
             }
-            let node = &self.graph.nodes[element.slot as usize];
-            for (kind, alternative) in self
-                .types_of(node.id, Family::Node)
-                .into_iter()
-                .filter(|(kind, _)| !self.admits(listed, *kind))
-            {
-                let when: Vec<_> =
-                    of.when.iter().copied().chain([*id]).chain(alternative).collect();
-                self.not_admitted(&when, member.item, node, kind, of.kind, listed);
-            }
+        }
+    }
+
+    /// Checks a group that is a member: its type is admitted, or the types of all its members are
+    /// (TOSCA 2.0, section 16.1).
+    fn member_group(
+        &self,
+        of: Typed<'_>,
+        at: Node<'_>,
+        inner: &GroupElement<'a>,
+        listed: &[Node<'_>],
+    ) {
+        let valid = listed.iter().filter_map(|name| self.defined(Family::Group, Some(*name)));
+        let valid: Vec<_> = valid.collect();
+        let types = self.types_of(inner.id, Family::Group);
+        let is_admitted = |kind: TypeId| valid.iter().any(|&valid| self.may_derive(kind, valid));
+        if inner.variability || types.is_empty() || types.iter().any(|it| is_admitted(it.0)) {
+            return;
+        }
+        let members = self.graph.members_within(inner).into_iter();
+        let is_node = |id: &ElementId| self.graph.element(*id).kind == ElementKind::Node;
+        for id in members.filter(|id| self.counts(*id) && is_node(id)) {
+            self.member_node(of, &[of.when, &[id]].concat(), at, id, listed);
+        }
+    }
+
+    /// Checks the types of a node that is a member.
+    fn member_node(
+        &self,
+        of: Typed<'_>,
+        when: &[ElementId],
+        at: Node<'_>,
+        id: ElementId,
+        listed: &[Node<'_>],
+    ) {
+        let node = &self.graph.nodes[self.graph.element(id).slot as usize];
+        let types = self.types_of(id, Family::Node).into_iter();
+        for (kind, alternative) in types.filter(|(kind, _)| !self.admits(listed, *kind)) {
+            let when = [when, &alternative].concat();
+            self.not_admitted(&when, at, node, kind, of.kind, listed);
         }
     }
 

@@ -49,8 +49,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// The definition of an interface by the type: found by the interface's name, by the name of
-    /// its type, or by the type of an interface that the template adds.
+    /// The definition of an interface by the type: found by the interface's name, before TOSCA 2.0
+    /// by the name of its type, or by the type of an interface that the template adds.
     fn interface_named(
         &self,
         of: Typed<'_>,
@@ -68,7 +68,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 .map(|kind| &self.types.effective(kind).interface);
         }
         let find = |name: &str| self.types.find(Family::Interface, name);
-        let of_type = find(name).and_then(|kind| {
+        let by_type = find(name).filter(|_| !v2_0::is_of(key.document()));
+        let of_type = by_type.and_then(|kind| {
             let is_it = |interface: &EffectiveInterface<'_>| {
                 interface.kind.and_then(Node::text).and_then(find) == Some(kind)
             };
@@ -199,9 +200,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks an input: it is assigned a value, or defined as in a type (section 3.6.17.1). If the
-    /// type defines no inputs at all, it may be any (section 3.6.17.3), and in TOSCA 2.0 also beside
-    /// those that are defined (section 11.5).
+    /// Checks an input: it is assigned a value, or before TOSCA 2.0 defined as in a type (section
+    /// 3.6.17.1). If the type defines no inputs at all, it may be any (section 3.6.17.3), and in TOSCA
+    /// 2.0 also beside those that are defined (section 11.5).
     fn input<'d>(
         &self,
         when: &[ElementId],
@@ -215,7 +216,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let defined = inputs.clone().find(|input| input.named.name == name);
         let found = defined.map(|expected| check_assignment(value, expected, &self.schemas));
         let fits = found.as_ref().is_some_and(|found| found.diagnostics.is_empty());
-        if !fits && self.is_parameter(value) {
+        if !fits && !v2_0::is_of(key.document()) && self.is_parameter(value) {
             let mut diagnostics = Diagnostics::default();
             let own =
                 Grammar::lenient(&mut diagnostics).property(Named::new((key, value)), &PARAMETER);
@@ -317,7 +318,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             );
         }
         if body.get("file").is_some() {
-            return self.inline_artifact(of, body);
+            return self.inline_artifact(of.when, body);
         }
         self.keynames(of.when, body, &IMPLEMENTATION);
         let dependencies = body.get("dependencies").filter(|list| !list.is_null());
@@ -334,7 +335,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             body.get("primary").into_iter().chain(dependencies.into_iter().flat_map(Node::items))
         {
             match artifact.kind() {
-                NodeKind::Mapping => self.inline_artifact(of, artifact),
+                NodeKind::Mapping => self.inline_artifact(of.when, artifact),
                 NodeKind::Scalar if artifact.as_str().is_some() => {}
                 _ => self.wrong(
                     of.when,

@@ -4,10 +4,12 @@ use super::assignment::Typed;
 use super::checker::Checker;
 use crate::diagnostic::{Advice, Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::shape::NODE;
+use crate::tosca::v2_0::function::{PlainText, constant};
 use crate::tosca::value::{Primitive, function};
 use crate::tosca::{Directive, Family, requirement, v2_0};
 use crate::variability::graph::{ElementId, NodeElement};
 use crate::variability::template::shape;
+use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind};
 
 /// The directives of section 3.4.3, each with its replacement if it is deprecated.
@@ -37,9 +39,16 @@ impl<'a> Checker<'_, 'a> {
             self.artifact(artifact);
         }
         let copied = self.copied(node);
-        let both = || std::iter::once(node).chain(copied);
-        let properties: Vec<_> = both().flat_map(|node| &node.properties).copied().collect();
-        let artifacts: Vec<_> = both().flat_map(|node| &node.artifacts).copied().collect();
+        // A keyname of a copy of TOSCA 2.0 replaces that of the node that it copies.
+        let merges = !v2_0::is_of(body.document());
+        let both = |keyname| {
+            let copied = copied.filter(|_| merges);
+            std::iter::once(self.graph.holder(node, keyname)).chain(copied)
+        };
+        let properties = both("properties").flat_map(|node| &node.properties);
+        let properties: Vec<_> = properties.copied().collect();
+        let artifacts = both("artifacts").flat_map(|node| &node.artifacts);
+        let artifacts: Vec<_> = artifacts.copied().collect();
         let interfaces = self.graph.holder(node, "interfaces").template.declared.value();
         for (kind, mut when) in self.types_of(node.id, Family::Node) {
             let of_type = when.clone();
@@ -72,7 +81,7 @@ impl<'a> Checker<'_, 'a> {
     /// Checks for how many nodes a template stands.
     fn count(&self, id: ElementId, body: Node<'a>) {
         let Some(count) = body.get("instance_count") else { return };
-        if requirement::count(count).is_none() && function(count).is_none() {
+        if is_no_count(count) {
             let is_2_0 = v2_0::is_of(count.document());
             let keyname = if is_2_0 { "count" } else { "instance_count" };
             self.wrong_count(id, keyname, count, NODE.section);
@@ -88,7 +97,9 @@ impl<'a> Checker<'_, 'a> {
         count: Node<'_>,
         section: &'static str,
     ) {
+        let given = function(count).and_then(|_| constant(count, &PlainText).ok()?);
         let got = match (count.text(), count.as_str()) {
+            _ if given.is_some() => given.map(|it| format!("`{it}`")).unwrap_or_default(),
             (_, Some(text)) => format!("the string `{text}`"),
             (Some(text), None) => format!("`{text}`"),
             (None, None) => count.describe().to_owned(),
@@ -202,4 +213,14 @@ impl<'a> Checker<'_, 'a> {
             self.report(id, diagnostic.at(directive.span()).section("3.4.3"));
         }
     }
+}
+
+/// Whether a value is no number of nodes or relations: neither an integer from 0 up, nor a call that
+/// may give one.
+pub(super) fn is_no_count(value: Node<'_>) -> bool {
+    let is_less = || {
+        let given = constant(value, &PlainText);
+        matches!(given, Ok(Some(Value::Number(number))) if number.as_int().is_some_and(|it| it < 0))
+    };
+    requirement::count(value).is_none() && (function(value).is_none() || is_less())
 }

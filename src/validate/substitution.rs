@@ -492,7 +492,8 @@ impl<'c, 'a> Checker<'c, 'a> {
         workflows: &Workflows<'a>,
     ) {
         const SECTION: &str = "3.8.12.1";
-        if let Some(node) = substitution::mapped_node(named.value) {
+        let is_2_0 = v2_0::is_of(named.key.document());
+        if let Some(node) = substitution::mapped_node(named.value).filter(|_| !is_2_0) {
             self.mapped_node(node, "3.8.13.1");
             return;
         }
@@ -505,7 +506,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             return self.report_when(&[], &[], error);
         }
         let interface = effective.interfaces.get(named.name);
-        if interface.is_none() && v2_0::is_of(named.key.document()) {
+        if interface.is_none() && is_2_0 {
             let known = effective.interfaces.keys().copied();
             self.lacks(&[], (kind, "interface"), named.key, known, SECTION);
         }
@@ -521,9 +522,9 @@ impl<'c, 'a> Checker<'c, 'a> {
         }
     }
 
-    /// Checks the mapping of an operation to a workflow. Section 3.8.13.1 also mentions operations
-    /// of nodes but gives no grammar for them: both a list of names and names with dots in between
-    /// are accepted.
+    /// Checks the mapping of an operation to a workflow. Before TOSCA 2.0 (section 15.6), section
+    /// 3.8.13.1 also mentions operations of nodes but gives no grammar for them: both a list of names
+    /// and names with dots in between are accepted.
     fn operation_mapping(
         &self,
         target: Node<'a>,
@@ -531,14 +532,19 @@ impl<'c, 'a> Checker<'c, 'a> {
         section: &'static str,
     ) {
         let is_node = |name: &str| self.graph.by_identifier(&format!("node.{name}")).is_some();
-        let of_node = |text: &str| text.match_indices('.').any(|(at, _)| is_node(&text[..at]));
+        let is_2_0 = v2_0::is_of(target.document());
+        let of_node =
+            |text: &str| !is_2_0 && text.match_indices('.').any(|(at, _)| is_node(&text[..at]));
         match (substitution::mapped_node(target), target.text()) {
-            (Some(node), _) => drop(self.mapped_node(node, "3.8.13.1")),
+            (Some(node), _) if !is_2_0 => drop(self.mapped_node(node, "3.8.13.1")),
             (None, Some(name)) if workflows.has(name) || of_node(name) => {}
-            (None, Some(_)) => {
+            (_, Some(_)) => {
                 self.report_when(&[], &[], workflows.unknown(target).section(section));
             }
-            (None, None) => {
+            (_, None) if is_2_0 => {
+                self.wrong(&[], target, "operation", "the name of a workflow", section);
+            }
+            (_, None) => {
                 let expected = "the name of a workflow, or a list of names that lead to an operation of a node";
                 self.wrong(&[], target, "operation", expected, section);
             }

@@ -61,7 +61,7 @@ impl<'a> Checker<'_, 'a> {
                 .for_each(|subject| self.assertions(&precondition.condition, &subject));
         }
         if let Some(condition) = of_2_0(workflow.named.value, "precondition") {
-            self.condition(PathStop::Unknown, condition);
+            self.condition(PathStop::Nothing, condition);
         }
         for step in &workflow.steps {
             let subject = step
@@ -72,7 +72,7 @@ impl<'a> Checker<'_, 'a> {
             if let Some(filter) = of_2_0(step.named.value, "filter") {
                 self.condition(self.reached(&subject), filter);
             }
-            self.activities(&step.activities, &subject, workflows);
+            self.activities_in(&step.activities, &subject, workflows, &workflow.inputs);
             self.step_host(step, &subject);
         }
         self.order(&workflow.steps);

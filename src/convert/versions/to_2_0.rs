@@ -407,6 +407,10 @@ impl<'t, 'a> Converter<'t, 'a> {
             (EntityKind::SubstitutionMapping, "capabilities" | "requirements") => {
                 self.part_mappings_to_2_0(made, entry);
             }
+            (EntityKind::SubstitutionMapping, "interfaces") => {
+                let (mapped, kept) = self.interface_mappings_to_2_0(value);
+                put_split(made, key, value, mapped, kept);
+            }
             (EntityKind::RelationshipType, "valid_target_types") => {
                 let parts = [
                     (Family::Capability, "valid_capability_types"),
@@ -993,6 +997,31 @@ impl<'t, 'a> Converter<'t, 'a> {
                     );
                     kept.push((OutKey::Source(key), Out::Source(value)));
                 }
+            }
+        }
+        (mapped, kept)
+    }
+
+    /// Mapped interfaces: those whose operations become workflows stay, and what is mapped to operations
+    /// of nodes is kept.
+    fn interface_mappings_to_2_0(&mut self, node: Node<'a>) -> (MadeEntries<'a>, MadeEntries<'a>) {
+        let service = node.document().root().get("topology_template");
+        let workflows = service.and_then(|service| service.get("workflows"));
+        let is_workflow = |name: &str| workflows.is_some_and(|all| all.get(name).is_some());
+        let is_of_node = |(_, to): (Node<'a>, Node<'a>)| match to.as_str() {
+            Some(name) => name.contains('.') && !is_workflow(name),
+            None => to.kind() == NodeKind::Sequence,
+        };
+        let (mut mapped, mut kept) = (Vec::new(), Vec::new());
+        for (key, value) in node.entries() {
+            let entry = (OutKey::Source(key), Out::Source(value));
+            if value.kind() == NodeKind::Sequence || value.entries().any(is_of_node) {
+                let construct = format!("the mapping of `{}`", key.text().unwrap_or_default());
+                let why = "TOSCA 2.0 maps operations to workflows only";
+                self.report(LossKind::KeptAsExtension, key, &construct, why);
+                kept.push(entry);
+            } else {
+                mapped.push(entry);
             }
         }
         (mapped, kept)

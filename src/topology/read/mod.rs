@@ -45,12 +45,18 @@ pub(super) fn topology(
     let (nodes, groups) = (of("node_templates"), of("groups"));
     let relationships = of("relationship_templates");
     let is_2_0 = v2_0::is_said_in(document);
+    // There, a type comes before a template of the same name (section 8.7.1).
+    let types = document.get("relationship_types").filter(|_| is_2_0);
+    let mut named = positions(&relationships, RelationshipIndex::new);
+    for kind in types.map(entries).unwrap_or_default() {
+        named.remove(&kind.name);
+    }
     let templates = nodes.iter().filter(|_| is_2_0).map(|entry| entry.value).collect();
     let mut reader = TopologyReader {
         hosting,
         nodes: positions(&nodes, NodeIndex::new),
         groups: positions(&groups, GroupIndex::new),
-        relationships: positions(&relationships, RelationshipIndex::new),
+        relationships: named,
         templates,
         topology: Topology {
             inputs: body.get("inputs").map(body::parameters).unwrap_or_default(),

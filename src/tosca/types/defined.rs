@@ -495,6 +495,18 @@ impl<'a> Types<'a> {
         (!is_type && self.chain(node).any(has)).then_some(name)
     }
 
+    /// The type of the capability that a requirement definition names so.
+    pub(crate) fn kind_of_capability(
+        &self,
+        capability: Option<Node<'_>>,
+        node: Option<Node<'_>>,
+    ) -> Option<Node<'a>> {
+        let (name, node) = (self.capability_named(capability, node)?, node?);
+        let node = self.find_in(Some(node.document().file()), Family::Node, node.text()?)?;
+        let mut all = self.chain(node).flat_map(|id| &self.definition(id).capabilities);
+        all.find_map(|own| own.kind.filter(|_| own.named.name == name))
+    }
+
     /// The primitive type that a data type derives from, where it does.
     pub fn primitive(&self, data: TypeRef) -> Option<&'static str> {
         self.hierarchy.primitive(data)

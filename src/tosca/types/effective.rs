@@ -149,6 +149,7 @@ pub(super) fn effective<'a>(
         refining.parts(&effective.capabilities, &definition.capabilities, Refining::capability);
     effective.requirements =
         refining.parts(&effective.requirements, &definition.requirements, Refining::requirement);
+    refining.interfaces_have_types(definition, &effective.interfaces);
     effective.interfaces =
         refining.parts(&effective.interfaces, &definition.interfaces, Refining::interface);
     effective.artifacts =
@@ -628,6 +629,27 @@ impl<'t, 'a> Refining<'t, 'a> {
         }
     }
 
+    /// Reports interfaces that a type of TOSCA 2.0 adds without a type (section 11.2). They do not refine
+    /// those that have the type of their name.
+    fn interfaces_have_types(
+        &mut self,
+        definition: &TypeDefinition<'a>,
+        inherited: &Parts<'a, EffectiveInterface<'a>>,
+    ) {
+        let is_told = self.is_open || definition.value.get("derived_from").is_none();
+        if is_told || !v2_0::is_of(definition.key.document()) {
+            return;
+        }
+        for own in &definition.interfaces {
+            if own.kind.is_none()
+                && own.named.value.get("type").is_none()
+                && !inherited.contains_key(own.named.name)
+            {
+                self.untyped("interface", own.named, "3.6.20");
+            }
+        }
+    }
+
     pub(super) fn interface(
         &mut self,
         own: &InterfaceDefinition<'a>,
@@ -827,7 +849,8 @@ impl<'t, 'a> Refining<'t, 'a> {
         let families: &[Family] = match definition.family {
             Family::Capability => &[Family::Node],
             Family::Relationship => &[Family::Capability],
-            Family::Group => &MEMBERS,
+            // Members of TOSCA 2.0 are nodes and groups (section 16.1).
+            Family::Group if !v2_0::is_of(definition.key.document()) => &MEMBERS,
             _ => &[Family::Node, Family::Group],
         };
         own.iter().for_each(|node| self.reference(families, Some(*node)));

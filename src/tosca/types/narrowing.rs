@@ -241,6 +241,7 @@ impl<'t, 'a> Refining<'t, 'a> {
                 Some(inherited)
             }
             None if types.capability_named(own.capability, own.node.or(node)).is_some() => {
+                self.narrows_by_name(own, before, &of);
                 own.capability
             }
             None => self.narrowed(Family::Capability, own.capability, before.capability, &of, rule),
@@ -274,6 +275,32 @@ impl<'t, 'a> Refining<'t, 'a> {
             occurrences,
             node_filters: [&*before.node_filters, &own.node_filters].concat(),
             ..own.clone()
+        }
+    }
+
+    /// Checks that a capability of a node that a refinement names is of a type that derives from the
+    /// one that is inherited.
+    fn narrows_by_name(
+        &mut self,
+        own: &RequirementDefinition<'a>,
+        before: &RequirementDefinition<'a>,
+        of: &str,
+    ) {
+        let kind = self.types.kind_of_capability(own.capability, own.node.or(before.node));
+        let known = |it| self.known(Family::Capability, it);
+        let types = kind.and_then(known).zip(before.capability.and_then(known));
+        if let (Some(named), Some(old), Some((one, ancestor))) =
+            (own.capability, before.capability, types)
+            && !self.types.may_derive(one, ancestor)
+        {
+            let name = |node| self.types.called_by(None, &[Family::Capability], node);
+            let (kind, wanted) = (kind.map(name).unwrap_or_default(), name(old));
+            let message = format!(
+                "the capability `{}` of {of} is a `{kind}`, which does not derive from `{wanted}`",
+                named.text().unwrap_or_default()
+            );
+            let rule = Rule::new(&TOSCA_2_0, "8.6");
+            self.loosened(named, message, old, "the type that is inherited", rule);
         }
     }
 

@@ -302,6 +302,18 @@ fn clauses(schema: &Schema<'_>) -> Vec<String> {
     schema.constraints.iter().map(Clause::text).chain(validations).collect()
 }
 
+/// What a type says, after what it adds to if both are maps.
+fn with_inherited(own: Value, inherited: Value) -> Value {
+    match (&own, &inherited) {
+        (Value::Map(own), Value::Map(inherited)) => {
+            let is_new = |entry: &&(Arc<str>, Value)| inherited.iter().all(|it| it.0 != entry.0);
+            let all: Vec<_> = inherited.iter().chain(own.iter().filter(is_new)).cloned().collect();
+            Value::Map(all.into())
+        }
+        _ => own,
+    }
+}
+
 fn occurrences(said: Option<Occurrences<'_>>, otherwise: &str) -> String {
     said.map_or_else(|| otherwise.to_owned(), |said| said.to_string())
 }
@@ -383,12 +395,15 @@ impl<'a> Reporting<'_, 'a> {
         SchemaReport { kind: self.kind(schema), constraints: clauses(schema) }
     }
 
-    /// What a type and those that it derives from say of numbers and units, the nearest first.
+    /// What a type and those that it derives from say of numbers and units: the nearest counts, and
+    /// units add up.
     fn scalar(&self, id: TypeId) -> BTreeMap<&'static str, Value> {
         let said = |keyname| {
             let bodies = self.types.chain(id).map(|id| self.types.definition(id).value);
-            let mut of_2_0 = bodies.filter(|body| v2_0::is_of(body.document()));
-            Some((keyname, of_2_0.find_map(|body| body.get(keyname))?.to_value()))
+            let of_2_0 = bodies.filter(|body| v2_0::is_of(body.document()));
+            let mut all = of_2_0.filter_map(|body| body.get(keyname)).map(Node::to_value);
+            let nearest = all.next()?;
+            Some((keyname, all.fold(nearest, with_inherited)))
         };
         let is_data = self.types.definition(id).family == Family::Data;
         SCALAR.into_iter().filter(|_| is_data).filter_map(said).collect()

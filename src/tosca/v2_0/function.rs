@@ -123,6 +123,9 @@ impl<F: FormOfText> FormOfText for Option<F> {
 
 const ANY: usize = usize::MAX;
 
+/// The function that asks for what is left of a property of a capability.
+pub(crate) const ALLOCATION: &str = "available_allocation";
+
 /// The function that gives the index of a node.
 pub(crate) const NODE_INDEX: &str = "node_index";
 
@@ -156,8 +159,8 @@ pub(crate) static FUNCTIONS: &[BuiltIn] = functions! {
     "get_attribute" "[PATH, …, ATTRIBUTE, KEY_OR_INDEX, …]" "" 2 to ANY, "10.2.1.3";
     "get_artifact" "[PATH, …, ARTIFACT]" "" 2 to ANY, "10.2.1.4";
     "value" "[KEY_OR_INDEX, …]" "" 0 to ANY, "10.2.1.5";
-    "node_index" "" "" 0 to ANY, "10.2.1.6";
-    "relationship_index" "" "" 0 to ANY, "10.2.1.7";
+    "node_index" "" "" 0 to 0, "10.2.1.6";
+    "relationship_index" "" "" 0 to 0, "10.2.1.7";
     "available_allocation" "[PATH, …, CAPABILITY, NAME, PROPERTY]" "" 2 to ANY, "10.2.1.8";
     "and" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.1" => |all, _| truths(all, |all| all.iter().all(|it| *it));
     "or" "[BOOLEAN, BOOLEAN, …]" "b" 2 to ANY, "10.2.2.1.2" => |all, _| truths(all, |all| all.iter().any(|it| *it));

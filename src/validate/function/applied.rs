@@ -75,6 +75,7 @@ impl Checker<'_, '_> {
                         self.joins(expression.when, &call, function);
                         self.takes_pattern(expression.when, &call, function);
                         self.takes_range(expression.when, &call, function);
+                        self.adds_alike(expression.when, &call, function);
                         self.compares(expression, &call);
                     }
                     Ok(Some(_)) => self.compares(expression, &call),
@@ -217,6 +218,56 @@ impl Checker<'_, '_> {
             let warning = Diagnostic::warning(Code::InvalidFunction, message).at(range.span());
             self.report_when(when, &[], warning.rule(rule));
         }
+    }
+
+    /// Checks that a sum or difference is one of plain numbers, or of scalars of one type.
+    fn adds_alike(&self, when: &[ElementId], call: &AppliedCall<'_, '_>, function: &BuiltIn) {
+        if !matches!(call.name, "sum" | "difference") {
+            return;
+        }
+        let mut all = call.given.iter().zip(call.arguments);
+        let Some((first, first_at)) = all.next() else { return };
+        for (given, at) in all {
+            let pairs =
+                certain(first).flat_map(|one| certain(given).map(move |other| (one, other)));
+            for ((one, also), (other, with)) in pairs {
+                let is_mixed = match [(one, first_at), (other, at)].map(|it| self.is_with_unit(it))
+                {
+                    [Some(true), Some(true)] => {
+                        self.are_unlike(one, other) || self.foreign_unit(one, *at).is_some()
+                    }
+                    [one, other] => one.zip(other).is_some_and(|(one, other)| one != other),
+                };
+                if is_mixed {
+                    let (one, other) = (self.told(one, *first_at), self.told(other, *at));
+                    let name = call.name;
+                    let message = format!(
+                        "`${name}` takes numbers, or scalars of one type, not {one} and {other}"
+                    );
+                    let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
+                    let error = error.rule(Rule::new(&TOSCA_2_0, function.section));
+                    self.report_when(&[when, also, with].concat(), &[], error);
+                }
+            }
+        }
+    }
+
+    /// Whether an argument is an amount with a unit, or else a plain number; `None` if neither is
+    /// known.
+    fn is_with_unit(&self, (known, at): (&KnownValue, &Node<'_>)) -> Option<bool> {
+        let text = at.as_str().filter(|_| called(*at).is_none());
+        let kinds = self.kinds(known);
+        match text.map(amount_and_unit) {
+            Some(written) => written.map(|(_, unit)| !unit.is_empty()),
+            None if kinds.is_scalar() => Some(true),
+            None => (kinds.is_only(b'i') || kinds.is_only(b'f')).then_some(false),
+        }
+    }
+
+    /// A value for messages: as it is written, or its type.
+    fn told(&self, known: &KnownValue, at: Node<'_>) -> String {
+        let written = at.text().filter(|_| called(at).is_none());
+        written.map_or_else(|| self.shown(known), |text| format!("`{text}`"))
     }
 
     /// Warns of lists whose entries are never of one type, and of entries that no list has.

@@ -6,21 +6,23 @@
 //! error where a template takes the value, and a warning otherwise.
 
 use super::super::checker::Checker;
+use super::super::v2_0::misplaced;
 use super::applied::JudgedExpression;
 use super::kind::{Fit, KnownValue, ValueType};
 use super::path::{PathStop, ReachedNode, ReachedRelationship, path_call};
 use super::target::ConditionalValue;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, Severity, TOSCA_2_0};
 use crate::tosca::function::{Arguments, Call};
+use crate::tosca::reference::implementing_artifacts;
 use crate::tosca::types::schemas::definitions;
-use crate::tosca::v2_0::function::BuiltIn;
+use crate::tosca::v2_0::function::{BuiltIn, RELATIONSHIP_INDEX};
 use crate::tosca::value::{Primitive, Schema, UndecidedReason, check_value};
 use crate::tosca::{
     EffectiveInterface, Family, InterfaceDefinition, Parts, PropertyDefinition, TypeId, TypeRef,
     profile, v2_0,
 };
 use crate::variability::graph::{ElementId, NodeElement, NodeId};
-use cuvee_text::yaml::Node;
+use cuvee_text::yaml::{Node, NodeKind};
 use std::sync::Arc;
 
 /// Where a definition of a type stands.
@@ -118,6 +120,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             }
         }
         let all = own.operations.iter().chain(&own.notifications);
+        let implementations = all.clone().filter_map(|operation| operation.implementation);
+        let parts = implementations.flat_map(implementing_artifacts);
+        parts
+            .filter(|it| it.kind() == NodeKind::Mapping)
+            .for_each(|it| self.inline_artifact(&[], it));
         let inputs = all.flat_map(|operation| &operation.inputs).chain(&own.inputs);
         inputs.filter_map(|input| input.value).for_each(|value| self.fixed_input(place, value));
     }
@@ -328,6 +335,11 @@ impl<'c, 'a> Checker<'c, 'a> {
                 continue;
             };
             let ask = |node| {
+                let is_input = v2_0::called(node).is_some_and(|(name, _)| name == "get_input");
+                if is_input && let Some(Ok(call)) = Call::read(node) {
+                    let Arguments::Input(name, path) = call.arguments else { return None };
+                    return Some(self.input_call(name, &path));
+                }
                 let (call, steps) = path_call(node)?;
                 let is_own = steps.first().is_some_and(|start| start.as_str() == Some("SELF"));
                 is_own.then(|| {
@@ -336,6 +348,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             };
             let is_named = |id: &ElementId| self.graph.element(*id).name == definition.named.name;
             let unless: Vec<_> = assigned.iter().copied().filter(is_named).collect();
+            if let PathStop::Node(_) = own
+                && let Some(error) = misplaced(value, RELATIONSHIP_INDEX, "in a relationship")
+            {
+                self.report_when(when, &unless, error);
+            }
             self.wrong_paths(&ask, value, &mut |error| self.report_when(when, &unless, error));
         }
     }

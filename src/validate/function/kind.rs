@@ -225,6 +225,11 @@ impl<'c> Checker<'c, '_> {
             return if expected.constrained { entries.at_least(Fit::Constraints) } else { entries };
         }
         match (self.base(kind), self.base(expected)) {
+            (Some(Primitive::Scalar), Some(Primitive::Scalar))
+                if self.share_no_unit(kind, expected) =>
+            {
+                Fit::No
+            }
             (Some(one), Some(other)) if one == other => {
                 match (self.entry(kind), self.entry(expected)) {
                     (Some(kind), Some(expected)) => {
@@ -252,6 +257,13 @@ impl<'c> Checker<'c, '_> {
             (None, None) if self.types.may_derive(expected.kind, kind.kind) => Fit::Undecided,
             _ => Fit::No,
         }
+    }
+
+    /// Whether no amount of one scalar type is one of the other: each has units of its own.
+    fn share_no_unit(&self, one: &ValueType, other: &ValueType) -> bool {
+        let [one, other] = [one, other].map(|kind| self.units(kind));
+        let are_known = !one.is_empty() && !other.is_empty();
+        are_known && !one.iter().any(|(unit, _)| other.iter().any(|(it, _)| it == unit))
     }
 
     fn constraints(&self, expected: &ValueType) -> Fit {

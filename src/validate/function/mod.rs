@@ -27,7 +27,7 @@ use applied::JudgedExpression;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
 use kind::{Fit, KnownValue, ValueType};
-pub(super) use path::{PathStop, ReachedNode, ReachedRelationship};
+pub(super) use path::{ActivityPlace, PathStop, ReachedNode, ReachedRelationship};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use target::ConditionalValue;
@@ -232,6 +232,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn expressed(&self, site: &FunctionSite, value: Node<'a>) {
         let ask = |node: Node<'a>| {
             let Some((call, answers)) = self.asked(site.entity, node) else {
+                if let Some(error) = self.group_at_start(node) {
+                    self.report(site.from, error);
+                    return Some(Vec::new());
+                }
                 return Call::read(node).map(|_| self.call(site, node));
             };
             let (_, path) = v2_0::called(node).unwrap_or_default();
@@ -342,7 +346,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The results of `get_input`.
-    fn input_call(&self, operand: Node<'a>, path: &[Node<'a>]) -> Vec<ConditionalValue> {
+    fn input_call(&self, operand: Node<'_>, path: &[Node<'_>]) -> Vec<ConditionalValue> {
         let graph = self.graph;
         let ids = match operand.scalar() {
             // A position that does not exist has already been reported.

@@ -7,7 +7,8 @@ use super::target::{ConditionalValue, ReferredEntity};
 use crate::diagnostic::{Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean};
 use crate::tosca::function::{Arguments, Call, Function, Name};
 use crate::tosca::requirement::{AssignedCount, bounds, number_of, times};
-use crate::tosca::value::Primitive;
+use crate::tosca::v2_0::function::ALLOCATION;
+use crate::tosca::value::{Primitive, Undecided, UndecidedReason};
 use crate::tosca::{Family, Parts, PropertyDefinition, RequirementDefinition, TypeId, v2_0};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{ElementId, NodeElement, NodeId, RelationElement};
@@ -56,6 +57,19 @@ pub(in crate::validate) enum PathStop<'c> {
     Relationship(ReachedRelationship),
     Capability(Members<'c>),
     Unknown,
+    /// There is nothing where the path starts.
+    Nothing,
+}
+
+/// Where the values of an activity stand.
+#[derive(Clone, Copy)]
+pub(in crate::validate) struct ActivityPlace<'p, 'c, 'a> {
+    /// What `SELF` is there.
+    pub own: PathStop<'c>,
+    /// The inputs of the workflow.
+    pub inputs: &'p [PropertyDefinition<'a>],
+    /// The elements that must be present.
+    pub when: &'p [ElementId],
 }
 
 /// The properties and attributes of what a path has reached.
@@ -75,9 +89,6 @@ pub(super) struct PathEnd<'s, 'c, 'a> {
     /// Whether it leads to several at once.
     pub is_list: bool,
 }
-
-/// The function that asks for what is left of a property of a capability.
-const ALLOCATION: &str = "available_allocation";
 
 impl<'s, 'n> PathEnd<'s, '_, 'n> {
     /// Goes on behind an index, if there is one.
@@ -131,6 +142,21 @@ impl<'c, 'a> Checker<'c, 'a> {
         Some((call, answers))
     }
 
+    /// The error about a path that starts at a group (section 10.3).
+    pub(super) fn group_at_start(&self, value: Node<'_>) -> Option<Diagnostic> {
+        let (call, _) = path_call(value)?;
+        let Arguments::Path(entity, _) = &call.arguments else { return None };
+        let found = self.entity(None, &call, *entity).ok()?;
+        let ReferredEntity::Element(id) = found else { return None };
+        (self.graph.element(id).kind == ElementKind::Group).then(|| {
+            let message = format!(
+                "a path starts at a node or relationship template, and `{}` is a group",
+                entity.text
+            );
+            invalid(entity.at, message)
+        })
+    }
+
     pub(super) fn asked_of<'n>(
         &self,
         id: ElementId,
@@ -171,6 +197,11 @@ impl<'c, 'a> Checker<'c, 'a> {
             let (call, steps) = path_call(node)?;
             let is_own = steps.first().and_then(|start| start.as_str()) == Some("SELF");
             let answers = match is_own {
+                true if matches!(own, PathStop::Nothing) => {
+                    let message = "nothing is `SELF` here: start at the name of a node";
+                    let error = invalid(node, message.to_owned());
+                    vec![ConditionalValue::always(Err(error))]
+                }
                 true => vec![ConditionalValue::always(self.at_path(own, &call, &steps, false))],
                 false => self.asked(None, node).map(|(_, answers)| answers).unwrap_or_default(),
             };
@@ -182,6 +213,37 @@ impl<'c, 'a> Checker<'c, 'a> {
             Some(answers)
         };
         self.judged(JudgedExpression { when: &[], value: None, ask: &ask }, expression)
+    }
+
+    /// Checks that what a call in the value of an activity gives fits the input. What is wrong with
+    /// the call itself is reported with the whole value.
+    pub(in crate::validate) fn result_fits(
+        &self,
+        place: ActivityPlace<'_, 'c, 'a>,
+        open: &Undecided<'_>,
+    ) {
+        let call = open.node;
+        let is_call = matches!(open.reason, UndecidedReason::Function(_));
+        let kind = open.schema.and_then(|schema| self.declared_type(schema));
+        let Some(kind) = kind.filter(|_| is_call && v2_0::is_of(call.document())) else { return };
+        let answers = match Call::read(call).and_then(Result::ok).map(|it| it.arguments) {
+            Some(Arguments::Input(name, path)) => {
+                let mut inputs = place.inputs.iter();
+                match inputs.find(|it| Some(it.named.name) == name.text()) {
+                    Some(own) => vec![ConditionalValue::always(self.part_of(own, &path))],
+                    None => self.input_call(name, &path),
+                }
+            }
+            _ => self.expression(place.own, call),
+        };
+        for ConditionalValue { when, outcome } in answers {
+            if let Ok(outcome) = outcome
+                && self.fit(&outcome, &kind) == Fit::No
+            {
+                let when = [place.when, &when].concat();
+                self.report_when(&when, &[], self.misfit(call, &outcome, &kind));
+            }
+        }
     }
 
     /// The same of a condition, or of a list of these: what they give are booleans.
@@ -232,24 +294,65 @@ impl<'c, 'a> Checker<'c, 'a> {
         is_list: bool,
     ) -> Result<KnownValue, Diagnostic> {
         let is_artifact = call.function == Function::GetArtifact;
-        let rest = match rest.split_last().filter(|_| is_artifact) {
-            Some((_, before)) => before,
-            None => rest,
+        let (named, rest) = match rest.split_last().filter(|_| is_artifact) {
+            Some((name, before)) => (Some(name), before),
+            None => (None, rest),
         };
         let end = self.follow(start, rest)?;
         let is_list = is_list || end.is_list;
         if is_artifact {
-            return match end.rest.first() {
-                Some(step) => Err(no_step(*step)),
-                // The location of the artifact.
-                None => Ok(KnownValue::Typed(ValueType::of(Primitive::String))),
-            };
+            if let Some(step) = end.rest.first() {
+                return Err(no_step(*step));
+            }
+            if let Some(name) = named {
+                self.has_artifact(end.reached, *name)?;
+            }
+            // The location of the artifact.
+            return Ok(KnownValue::Typed(ValueType::of(Primitive::String)));
         }
         let found = self.member(end.reached, call, end.rest)?;
         Ok(match found {
             KnownValue::Typed(entry) if is_list => KnownValue::Typed(ValueType::list_of(entry)),
             found => found,
         })
+    }
+
+    /// Reports an artifact that what a path has reached does not have (section 10.2.1.4).
+    fn has_artifact(&self, reached: PathStop<'c>, name: Node<'_>) -> Result<(), Diagnostic> {
+        let node = match reached {
+            PathStop::Node(node) => node,
+            PathStop::Capability(_) | PathStop::Relationship(_) => {
+                let what = match reached {
+                    PathStop::Capability(_) => "capability",
+                    _ => "relationship",
+                };
+                let message = format!("the path leads to a {what}, and only nodes have artifacts");
+                return Err(invalid(name, message));
+            }
+            PathStop::Unknown | PathStop::Nothing => return Ok(()),
+        };
+        let effective = self.types.effective(node.kind);
+        let text = name.text().unwrap_or_default();
+        let is_known = effective.artifacts.contains_key(text) || effective.is_open;
+        // Only a template tells whether the node has more of them.
+        let Some(template) = node.template.map(|id| self.graph.node(id)) else { return Ok(()) };
+        let holder = self.graph.holder(template, "artifacts");
+        let mut own = holder.artifacts.iter().chain(&template.artifacts);
+        let is_found_elsewhere =
+            self.graph.holder(template, "directives").template.declared.value();
+        if is_known
+            || v2_0::called(name).is_some()
+            || own.any(|id| self.graph.element(*id).name == text)
+            || is_found_elsewhere.get("directives").is_some()
+        {
+            return Ok(());
+        }
+        let message =
+            format!("`{}` has no artifact `{text}`", self.graph.element(template.id).name);
+        let error = Diagnostic::error(Code::UnknownElement, message).at(name.span());
+        let known = effective.artifacts.keys().copied();
+        let known = known.chain(holder.artifacts.iter().map(|id| self.graph.element(*id).name));
+        Err(error.rule(Rule::new(&TOSCA_2_0, "10.2.1.4")).help_opt(did_you_mean(text, known)))
     }
 
     /// Reports an index that no node of a template has.
@@ -552,7 +655,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let text = name.text().unwrap_or_default();
         let is_allocation = v2_0::called(call.node).is_some_and(|(name, _)| name == ALLOCATION);
         let members = match reached {
-            PathStop::Unknown => return Ok(KnownValue::Unknown),
+            PathStop::Unknown | PathStop::Nothing => return Ok(KnownValue::Unknown),
             PathStop::Node(_) | PathStop::Relationship(_) if is_allocation => {
                 return Err(invalid(
                     *name,

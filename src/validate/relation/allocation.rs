@@ -76,7 +76,8 @@ impl<'a> Checker<'_, 'a> {
                     self.report_when(when, &[], wrong(Code::InvalidTemplate, message, key));
                     continue;
                 }
-                self.is_amount(when, &part.definition, amount);
+                let with = [when, &[relation.id]].concat();
+                self.is_amount(&with, &part.definition, amount);
                 let amount = self.amount(&part.definition, amount);
                 let amount =
                     amount.zip(times).and_then(|(amount, times)| multiplied(amount, times));
@@ -186,7 +187,12 @@ impl<'a> Checker<'_, 'a> {
             validations: Vec::new(),
             ..definition.schema.clone()
         };
-        let found = check_value(amount, &schema, &self.schemas).diagnostics;
+        let found = check_value(amount, &schema, &self.schemas);
+        // What a call gives is judged with the call.
+        for open in &found.undecided {
+            self.expects(when, open);
+        }
+        let found = found.diagnostics;
         let is_less = || {
             let amount = self.amount(definition, amount)?;
             Some(called("less_than", vec![amount, 0.into()])? == Value::Bool(true))

@@ -2,7 +2,7 @@
 //! does not interpret.
 
 use super::super::checker::Checker;
-use crate::tosca::requirement;
+use super::super::node::is_no_count;
 use crate::tosca::shape::{RELATIONSHIP_IN_PLACE, REQUIREMENT_ASSIGNMENT, Vocabulary};
 use crate::tosca::v2_0;
 use crate::tosca::value::{Primitive, function};
@@ -35,11 +35,15 @@ impl<'a> Checker<'_, 'a> {
                 self.expects_one(&when, call, primitive);
             }
         }
+        let target = value.get("node").unwrap_or(value);
+        if let Some(index) = target.items().nth(1) {
+            self.expects_one(&when, index, Primitive::Integer);
+        }
         let is_no_truth = |it: &Node<'_>| it.as_bool().is_none() && function(*it).is_none();
         if let Some(optional) = value.get("optional").filter(is_no_truth) {
             self.wrong(&when, optional, "optional", "a boolean", section);
         }
-        let is_wrong = |it: &Node<'_>| requirement::count(*it).is_none() && function(*it).is_none();
+        let is_wrong = |it: &Node<'_>| is_no_count(*it);
         if let Some(count) = value.get("count").filter(is_wrong) {
             self.wrong_count(relation.id, "count", count, section);
         }

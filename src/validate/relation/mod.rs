@@ -21,7 +21,7 @@ use super::checker::Checker;
 use crate::diagnostic::{Cite, Code, Diagnostic, Rule, TOSCA_2_0, did_you_mean, listed};
 use crate::tosca::requirement::{self, AssignedCount};
 use crate::tosca::{Family, Occurrences, RequirementDefinition, TypeId, v2_0};
-use crate::variability::graph::{ElementId, NodeCopies, RelationElement};
+use crate::variability::graph::{ElementId, NodeCopies, RelationElement, no_target};
 use cuvee_text::yaml::{Node, NodeKind};
 use template::Templates;
 
@@ -183,7 +183,40 @@ impl<'c, 'a> Checker<'c, 'a> {
         if case.names_relationship {
             case.relationships = self.refined_relationships(&case);
         }
+        self.refined_capability(&case);
         self.targets(&case);
+    }
+
+    /// Checks that an assignment of TOSCA 2.0 names no wider capability type than its definition
+    /// (section 8.7.2). One that is neither wider nor narrower fits no target.
+    fn refined_capability(&self, case: &AssignmentCase<'_, 'c, 'a>) {
+        let named = case.relation.requirement.declared.value().get("capability");
+        let named = named.filter(|it| v2_0::is_of(it.document()) && it.as_str().is_some());
+        let own = self.defined(Family::Capability, named);
+        let wanted = self.defined(Family::Capability, case.definition.capability);
+        let Some((named, own, wanted)) = named.zip(own.zip(wanted)).map(|(it, (a, b))| (it, a, b))
+        else {
+            return;
+        };
+        // A capability of the target comes before a type of the same name.
+        let text = named.text().unwrap_or_default();
+        let target = case.relation.target.map(|target| self.graph.node(target).id);
+        let kinds = target.map(|target| self.types_of(target, Family::Node)).unwrap_or_default();
+        let mut kinds = kinds.into_iter().map(|(kind, _)| kind).chain(case.node_type);
+        let is_name = kinds.any(|kind| self.types.effective(kind).capabilities.contains_key(text));
+        let is_wider =
+            own != wanted && self.may_derive(wanted, own) && !self.may_derive(own, wanted);
+        if is_wider && !is_name {
+            let (own, wanted) = (self.called(own), self.types.called(None, wanted));
+            let name = case.definition.named.name;
+            let message = format!(
+                "`{own}` does not derive from `{wanted}`, the capability type of the requirement `{name}`"
+            );
+            let error = Diagnostic::error(Code::IncompatibleRequirement, message).at(named.span());
+            let label = case.definition.capability.unwrap_or(case.definition.named.key).span();
+            let error = error.label(label, "the capability type is required here");
+            self.report_when(&case.when, &[], error.rule(Rule::new(&TOSCA_2_0, "8.7.2")));
+        }
     }
 
     /// Checks that an assignment does not count for more relations than the definition allows and,
@@ -265,7 +298,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     /// neither, except for those that look like types; these are reported here.
     fn named_node_type(&self, relation: &RelationElement<'_>) -> Option<TypeId> {
         let name = relation.requirement.target().filter(|_| relation.target.is_none())?;
-        let text = name.text()?;
+        let Some(text) = name.text() else {
+            self.report(relation.id, no_target(name));
+            return None;
+        };
         match self.defined(Family::Node, Some(name)) {
             None if relation.requirement.filtered || text.starts_with("tosca.nodes.") => {
                 self.type_at(relation.id, Family::Node, name)

@@ -182,16 +182,18 @@ impl<'c, 'a> Checker<'c, 'a> {
             let name = self.graph.element(**id).name;
             relation.properties.iter().any(|own| self.graph.element(*own).name == name)
         };
-        let copied =
-            templates.copied(relation).map(|source| &*source.properties).unwrap_or_default();
+        // In TOSCA 2.0, own properties of a copy replace all that it would take.
+        let merges = !v2_0::is_of(template.declared.value().document());
+        let source = templates.copied(relation).filter(|_| merges);
+        let copied = source.map(|source| &*source.properties).unwrap_or_default();
         let copied = copied.iter().filter(|id| !is_own(id));
         let properties: Vec<_> = relation.properties.iter().chain(copied).copied().collect();
         let when = [of_type, &[relation.id]].concat();
         let typed = Typed { id: relation.id, kind, when: &when };
         let refined = self.refined_properties(relation);
         let with_value = refined.iter().filter(|it| it.value.or(it.default).is_some());
-        let given: Vec<_> = templates
-            .copied_unused(relation)
+        let unused = if merges { templates.copied_unused(relation) } else { &[] };
+        let given: Vec<_> = unused
             .iter()
             .map(|property| property.declared.name())
             .chain(with_value.map(|definition| definition.named.name))

@@ -3,7 +3,7 @@
 use super::by;
 use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::tosca::types::scope::{Links, Scopes};
-use crate::tosca::v2_0::function::{BuiltIn, FUNCTIONS};
+use crate::tosca::v2_0::function::{ALLOCATION, BuiltIn, FUNCTIONS};
 use crate::tosca::v2_0::{called, called_as_key, function_name, listed};
 use crate::tosca::value::{DataTypes, Primitive, Schema, check_value};
 use cuvee_text::source::FileId;
@@ -99,6 +99,17 @@ impl CallChecker<'_, '_, '_> {
             let known =
                 |name: &str| self.functions.declared.get(name).into_iter().flatten().copied();
             let declared = self.functions.scopes.find(Some(file), name, known);
+            let there = declared.map_or(0, |it| signatures(it).count());
+            let refined = signatures(*definition).count();
+            if refined < there {
+                let message = format!(
+                    "the function `{name}` has {there} signatures, and this refines {refined}"
+                );
+                let warning = Diagnostic::warning(Code::InvalidRefinement, message);
+                let at = definition.get("signatures").unwrap_or(*definition);
+                let help = "add an empty one, `{}`, for each that stays as it is";
+                found.push(by(warning.at(at.span()).help(help), "10.4"));
+            }
             let pairs = signatures(*definition).zip(declared.into_iter().flat_map(signatures));
             for (keyname, own, before) in pairs.flat_map(|(own, before)| {
                 CALLED.map(|keyname| (keyname, own.get(keyname), before.get(keyname)))
@@ -194,9 +205,11 @@ impl CallChecker<'_, '_, '_> {
         };
         let (least, most) = bounds;
         if (least..=most).contains(&count) {
+            found.extend(unnamed_start(name, arguments));
             return;
         }
         let wanted = match (least, most) {
+            (0, 0) => "no arguments".to_owned(),
             (1, 1) => "1 argument".to_owned(),
             (least, most) if least == most => format!("{least} arguments"),
             (least, usize::MAX) => format!("{least} or more arguments"),
@@ -206,6 +219,27 @@ impl CallChecker<'_, '_, '_> {
         let error = Diagnostic::error(Code::InvalidFunction, message).at(at.span());
         found.push(by(error, "10"));
     }
+}
+
+/// The error about a call that asks for an input, or for what a path leads to, and begins with no name.
+fn unnamed_start(name: &str, arguments: Option<Node<'_>>) -> Option<Diagnostic> {
+    const PATHS: [&str; 4] = ["get_property", "get_attribute", "get_artifact", ALLOCATION];
+    let wanted = match name {
+        "get_input" => "the name of an input",
+        _ if PATHS.contains(&name) => "`SELF` or the name of a node or relationship template",
+        _ => return None,
+    };
+    let start = *listed(arguments).first()?;
+    let is_name = start.as_str().is_some() || called(start).is_some();
+    // Names may be written as numbers.
+    let is_number = start.kind() == NodeKind::Scalar && start.as_bool().is_none();
+    if is_name || name == "get_input" && is_number {
+        return None;
+    }
+    let got = start.text().map_or(start.describe().to_string(), |text| format!("`{text}`"));
+    let message = format!("`${name}` begins with {wanted}, not with {got}");
+    let section = BuiltIn::named(name).map_or("10.2.1", |function| function.section);
+    Some(by(Diagnostic::error(Code::InvalidFunction, message).at(start.span()), section))
 }
 
 /// Whether arguments are written, and no list.

@@ -118,11 +118,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
 
     /// Reports a call of a function that has a meaning only in another place.
     fn without(&mut self, value: Node<'_>, name: &str, place: &str) {
-        if let Some(call) = call_of(value, name) {
-            let message = format!("`${name}` has a meaning {place} only");
-            let error = Diagnostic::error(Code::InvalidFunction, message);
-            self.push(call, error, BuiltIn::named(name).map_or("10.2", |it| it.section));
-        }
+        self.found.extend(misplaced(value, name, place).map(KeynameFinding::from));
     }
 
     fn push(&mut self, at: Node<'_>, error: Diagnostic, section: &'static str) {
@@ -232,9 +228,24 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             checker.invalid(at, message, entity.section);
         };
         match keyname.holds {
+            // A text, or what YAML makes of one without quotes, such as `1.0`.
+            KeynameContent::Any if name == "artifact_version" => {
+                if node.text().is_none() || node.as_bool().is_some() || node.is_null() {
+                    wrong(self, node, "a string");
+                }
+            }
+            KeynameContent::Any if MAPS.contains(&name) => {
+                self.is_map(node, &wrong);
+            }
             KeynameContent::Any => {}
             KeynameContent::Text
                 if node.as_str().is_some() || name == "description" && node.is_null() => {}
+            // A function may give it (section 10.1).
+            KeynameContent::Text
+                if entity.kind == EntityKind::Artifact && called(node).is_some() =>
+            {
+                self.value(node, entity);
+            }
             KeynameContent::Text => wrong(self, node, "a string"),
             KeynameContent::Bool if node.as_bool().is_some() => {}
             KeynameContent::Bool => wrong(self, node, "true or false"),
@@ -504,6 +515,21 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             self.push(at, error.help(help), entity.section);
         }
     }
+}
+
+/// The keynames whose values are maps of anything (sections 5.3.1 and 9.1.2.2).
+const MAPS: [&str; 2] = ["metadata", "unit_symbol_map"];
+
+/// The error about a call of a function that has a meaning only in another place.
+pub(in crate::validate) fn misplaced(
+    value: Node<'_>,
+    name: &str,
+    place: &str,
+) -> Option<Diagnostic> {
+    let call = call_of(value, name)?;
+    let message = format!("`${name}` has a meaning {place} only");
+    let error = Diagnostic::error(Code::InvalidFunction, message).at(call.span());
+    Some(by(error, BuiltIn::named(name).map_or("10.2", |it| it.section)))
 }
 
 /// The first call of a function in a value.

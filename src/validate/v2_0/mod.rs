@@ -14,6 +14,7 @@ use crate::tosca::value::Primitive;
 use cuvee_text::yaml::{Document, Node};
 use function::CallChecker;
 pub(super) use function::{DeclaredFunctions, each, refusal, refused_call, taken};
+pub(super) use keynames::misplaced;
 use keynames::{KeynameChecker, KeynameFinding};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -327,13 +327,19 @@ impl<'a> GraphBuilder<'a, '_> {
         RelationId(slot as u32)
     }
 
-    /// Links a relationship template to its relation; it must belong to exactly one relation.
+    /// Links a relationship template to its relation; it must belong to exactly one relation. In
+    /// TOSCA 2.0 a type of this name comes first (section 8.7.1).
     fn use_relationship(
         &mut self,
         name: Node<'a>,
         requirement: &Requirement<'_>,
     ) -> Option<&'a RelationshipTemplate<'a>> {
         let text = name.text().unwrap_or_default();
+        if v2_0::is_of(name.document())
+            && self.types.find_in(Some(name.span().file), Family::Relationship, text).is_some()
+        {
+            return None;
+        }
         let relation = requirement.declared.name();
         let error =
             |code, message| Diagnostic::error(code, message).at(name.span()).section("3.8.2");
@@ -398,7 +404,13 @@ impl<'a> GraphBuilder<'a, '_> {
         for slot in 0..self.graph.relations.len() {
             let requirement = self.graph.relations[slot].requirement;
             let Some(name) = requirement.target() else { continue };
-            let text = name.text().unwrap_or_default();
+            let Some(text) = name.text() else {
+                // What is left to an orchestrator is no error for variants.
+                if !requirement.filtered {
+                    self.diagnostics.push(no_target(name));
+                }
+                continue;
+            };
             if let Some(target) = self.graph.node_id(text) {
                 self.graph.relations[slot].target = Some(target);
                 self.graph.nodes[target.0 as usize].incoming.push(RelationId(slot as u32));
@@ -564,6 +576,16 @@ impl<'a> GraphBuilder<'a, '_> {
             }
         }
     }
+}
+
+/// The error about a target that is no name.
+pub(crate) fn no_target(at: Node<'_>) -> Diagnostic {
+    let expected = match v2_0::is_of(at.document()) {
+        true => "a name, or a list of a name and an index",
+        false => "a name",
+    };
+    let message = format!("a target is {expected}, not {}", at.describe());
+    Diagnostic::error(Code::InvalidTemplate, message).at(at.span()).section("3.8.2")
 }
 
 /// The error about a name that does not exist.

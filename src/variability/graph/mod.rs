@@ -9,7 +9,7 @@ mod lookup;
 mod references;
 
 pub(crate) use build::VARIABILITY_GROUPS;
-pub(crate) use build::build;
+pub(crate) use build::{build, no_target};
 pub(crate) use element::{
     ArtifactElement, Element, ElementId, Graph, GroupElement, GroupId, Implementation, NodeElement,
     NodeId, PolicyElement, PropertyElement, RelationElement, RelationId, Requires, Target,
