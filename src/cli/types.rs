@@ -96,6 +96,8 @@ fn effective(report: &TypeReport) -> String {
     };
     line("derives from", &report.ancestors);
     line("constraints", &report.constraints);
+    line("media type", report.mime_type.as_slice());
+    line("files end in", &report.file_ext);
     line("goes with", &report.valid_types);
     line("through relationships", &report.valid_relationship_types);
     line("from nodes", &report.valid_source_node_types);
@@ -125,6 +127,11 @@ fn effective(report: &TypeReport) -> String {
     operations(&mut text, "  ", "operations", &report.operations);
     operations(&mut text, "  ", "notifications", &report.notifications);
     properties(&mut text, "  ", "inputs", &report.inputs);
+    let triggers = report.triggers.iter().map(|trigger| {
+        let from = format!("{} {}", trigger.from.kind, trigger.from.place);
+        [trigger.name.clone(), trigger.definition.to_string(), from]
+    });
+    section(&mut text, "  ", "triggers", &triggers.collect::<Vec<_>>());
     let artifacts = report.artifacts.iter().map(|artifact| {
         let [kind, file] =
             [&artifact.kind, &artifact.file].map(|text| text.clone().unwrap_or_default());
@@ -180,11 +187,22 @@ fn properties(text: &mut String, indent: &str, title: &str, properties: &[Proper
             property.name.clone(),
             kind,
             value,
-            property.constraints.join(", "),
+            [property.constraints.clone(), parts_of(property)].concat().join(", "),
             origin(&property.from),
         ]
     };
     section(text, indent, title, &properties.iter().map(row).collect::<Vec<_>>());
+}
+
+/// What a property says of keys, and of entries beside their type, which stands in its own.
+fn parts_of(property: &PropertyReport) -> Vec<String> {
+    let said = |title: &str, said: Vec<String>| {
+        (!said.is_empty()).then(|| format!("{title} {}", said.join(" and ")))
+    };
+    let keys = property.key_schema.iter();
+    let keys = keys.flat_map(|it| it.kind.iter().chain(&it.constraints)).cloned().collect();
+    let entries = property.entry_schema.iter().flat_map(|it| it.constraints.clone()).collect();
+    said("keys", keys).into_iter().chain(said("entries", entries)).collect()
 }
 
 fn operations(

@@ -57,8 +57,8 @@ pub use types::{
     ArtifactDefinition, ArtifactReport, CapabilityDefinition, CapabilityReport,
     EffectiveCapability, EffectiveInterface, EffectiveType, InterfaceDefinition, InterfaceReport,
     Occurrences, OperationDefinition, OperationReport, Part, PartOrigin, Parts, PropertyReport,
-    RequirementDefinition, RequirementReport, Said, TypeDefinition, TypeEntry, TypeId, TypeRef,
-    TypeReport, Types, TypesReport, ValidEnds,
+    RequirementDefinition, RequirementReport, Said, TriggerReport, TypeDefinition, TypeEntry,
+    TypeId, TypeRef, TypeReport, Types, TypesReport, ValidEnds,
 };
 pub use v1_0::{DefinedPart, DefinedProperty, DefinedType, DefinedTypes, canonical_definitions};
 pub use value::PropertyDefinition;

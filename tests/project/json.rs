@@ -98,6 +98,7 @@ const DOCUMENTS: &[(&str, i32, &str)] = &[
     ("types shop tosca.interfaces.node.lifecycle.Standard --format json", 0, "types-name"),
     ("types shop shop.nodes.Service --format json", 0, "types-name"),
     ("types typed.yaml my.Node --format json", 0, "types-name"),
+    ("types typed.yaml my.Policy --format json", 0, "types-name"),
     ("assign plain --format json", 0, "assign"),
     ("enrich shop --format json", 0, "enrich"),
     ("enrich odd.yaml --option optimization_topology=min --format json", 0, "enrich"),
@@ -202,6 +203,10 @@ node_types:
     artifacts: { image: { type: tosca.artifacts.File, file: image.tar } }
     interfaces:
       own: { type: my.Interface, inputs: { more: { type: string } }, operations: { start: { implementation: start.sh } } }
+policy_types:
+  my.Policy:
+    derived_from: tosca.policies.Root
+    triggers: { full: { event: full, action: [ { delegate: grow } ] } }
 ";
 
 /// A plain template, and technology rules for it.

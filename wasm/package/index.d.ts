@@ -251,6 +251,8 @@ export interface PropertyDefinition {
   default: Value;
   value: Value;
   constraints: string[];
+  key_schema: SchemaDefinition | null;
+  entry_schema: SchemaDefinition | null;
   from: Origin;
 }
 
@@ -309,6 +311,9 @@ export interface TypeDefinition {
   inputs: PropertyDefinition[];
   operations: OperationDefinition[];
   notifications: OperationDefinition[];
+  mime_type: string | null;
+  file_ext: string[];
+  triggers: { name: string; definition: Value; from: { type: string; place: string } }[];
   valid_types: string[];
   valid_relationship_types: string[];
   valid_source_node_types: string[];

@@ -43,7 +43,7 @@ pub(crate) use meaning::Meaning;
 pub(crate) use outline::{MANAGEMENT_INTERFACE, has_management_operation, is_needed};
 pub use report::{
     ArtifactReport, CapabilityReport, InterfaceReport, OperationReport, PartOrigin, PropertyReport,
-    RequirementReport, Said, TypeEntry, TypeReport, TypesReport,
+    RequirementReport, Said, TriggerReport, TypeEntry, TypeReport, TypesReport,
 };
 pub(crate) use role::{HOSTED_BY_NAME, is_hosting_by_name};
 pub(crate) use unite::ROOTS;

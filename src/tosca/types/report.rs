@@ -2,7 +2,8 @@
 
 use super::defined::Types;
 use super::definition::{
-    ArtifactDefinition, Occurrences, OperationDefinition, RequirementDefinition, ValidEnds,
+    ArtifactDefinition, Occurrences, OperationDefinition, RequirementDefinition, TypeDefinition,
+    ValidEnds,
 };
 use super::effective::{EffectiveCapability, EffectiveInterface, Part, Parts};
 use super::hierarchy::{TypeId, TypeRef};
@@ -12,8 +13,8 @@ use crate::tosca::v2_0;
 use crate::tosca::value::{Clause, Primitive, PropertyDefinition, Schema};
 use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, write_flow};
-use indexmap::IndexSet;
+use cuvee_text::yaml::{Node, NodeKind, write_flow};
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -86,6 +87,12 @@ pub struct TypeReport {
     pub operations: Vec<OperationReport>,
     /// The notifications of an interface type.
     pub notifications: Vec<OperationReport>,
+    /// The media type of the files of an artifact type.
+    pub mime_type: Option<String>,
+    /// The extensions of the files of an artifact type.
+    pub file_ext: Vec<String>,
+    /// The triggers of a policy type.
+    pub triggers: Vec<TriggerReport>,
     /// The list `valid_source_types`, `valid_target_types`, `members` or `targets`.
     pub valid_types: Vec<String>,
     /// The relationship types that may lead to a capability (TOSCA 2.0).
@@ -130,8 +137,23 @@ pub struct PropertyReport {
     pub value: Option<Value>,
     /// Its constraints and validation clauses, including inherited ones.
     pub constraints: Vec<String>,
+    /// What the keys of a map are.
+    pub key_schema: Option<SchemaReport>,
+    /// What the entries of a list or a map are.
+    pub entry_schema: Option<SchemaReport>,
     /// The types that define it.
     pub from: PartOrigin,
+}
+
+/// A trigger of a policy type.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TriggerReport {
+    /// Its name.
+    pub name: String,
+    /// All that its type says of it.
+    pub definition: Value,
+    /// The type that defines it.
+    pub from: Said,
 }
 
 /// A capability.
@@ -361,6 +383,9 @@ impl<'a> Reporting<'_, 'a> {
             inputs: self.all(&effective.interface.inputs, Self::property),
             operations: self.all(&effective.interface.operations, Self::operation),
             notifications: self.all(&effective.interface.notifications, Self::operation),
+            mime_type: text(self.nearest(id, |it| it.mime_type)),
+            file_ext: self.file_ext(id),
+            triggers: self.triggers(id),
             valid_types: self.names(&VALID, effective.valid_types.as_deref()),
             valid_relationship_types: ends(Family::Relationship, |it| it.relationships.as_deref()),
             valid_source_node_types: ends(Family::Node, |it| it.sources.as_deref()),
@@ -393,6 +418,36 @@ impl<'a> Reporting<'_, 'a> {
 
     fn schema(&self, schema: &Schema<'a>) -> SchemaReport {
         SchemaReport { kind: self.kind(schema), constraints: clauses(schema) }
+    }
+
+    /// What a type, or else the nearest one that it derives from, says.
+    fn nearest<T>(&self, id: TypeId, said: impl Fn(&TypeDefinition<'a>) -> Option<T>) -> Option<T> {
+        self.types.chain(id).find_map(|id| said(self.types.definition(id)))
+    }
+
+    fn file_ext(&self, id: TypeId) -> Vec<String> {
+        let listed = self.nearest(id, |it| it.file_ext.clone()).unwrap_or_default();
+        listed.into_iter().filter_map(|it| text(Some(it))).collect()
+    }
+
+    /// The triggers of a type, those that it inherits first. They are not changed (section 16.3).
+    fn triggers(&self, id: TypeId) -> Vec<TriggerReport> {
+        let mut triggers = IndexMap::new();
+        let chain: Vec<_> = self.types.chain(id).collect();
+        for id in chain.into_iter().rev() {
+            for trigger in &self.types.definition(id).triggers {
+                let report = TriggerReport {
+                    name: trigger.name.to_owned(),
+                    definition: trigger.value.to_value(),
+                    from: Said {
+                        kind: self.types.told_name(id).into_owned(),
+                        place: self.sources.place(trigger.key.span()),
+                    },
+                };
+                triggers.insert(trigger.name, report);
+            }
+        }
+        triggers.into_values().collect()
     }
 
     /// What a type and those that it derives from say of numbers and units: the nearest counts, and
@@ -437,6 +492,8 @@ impl<'a> Reporting<'_, 'a> {
             default: definition.default.map(Node::to_value),
             value: definition.value.map(Node::to_value),
             constraints: clauses(&definition.schema),
+            key_schema: definition.schema.key_schema.as_deref().map(|it| self.schema(it)),
+            entry_schema: definition.schema.entry_schema.as_deref().map(|it| self.schema(it)),
             from: self.origin(part),
         }
     }
