@@ -195,7 +195,8 @@ impl Grammar<'_> {
         }
         Some(Trigger {
             named,
-            schedule: node.get("schedule"),
+            // TOSCA 2.0 has none.
+            schedule: node.get("schedule").filter(|it| !v2_0::is_of(it.document())),
             filter: node.get("target_filter").and_then(|filter| self.event_filter(filter)),
             condition: match extended {
                 Some(extended) => self.conditions(extended, "constraint"),

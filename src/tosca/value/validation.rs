@@ -51,9 +51,11 @@ impl<'t> ValueChecker<'t, '_> {
         match self.validated(clause, value, kind) {
             Ok(Some(Value::Bool(true))) => {}
             Ok(Some(Value::Bool(false))) => self.violates(datum, clause),
+            // What calls nothing is no validation, which is reported with its definition.
             Ok(_) => {
-                let name = v2_0::called(clause).map_or("", |(name, _)| name);
-                self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
+                if let Some((name, _)) = v2_0::called(clause) {
+                    self.undecided(datum, UndecidedReason::Function(name), Some(kind.schema));
+                }
             }
             Err(why) if is_unsupported(&why) => {
                 let message = format!("whether the value fits cannot be decided: {why}");
