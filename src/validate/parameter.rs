@@ -15,21 +15,8 @@ impl<'a> Checker<'_, 'a> {
         for input in self.graph.inputs.iter().filter(|input| self.counts(input.id)) {
             self.parameter(input.id, input.parameter);
             let body = input.parameter.declared.value();
-            let fixed = body.entries().find(|(key, _)| key.text() == Some("value"));
-            // A list is a mapping (TOSCA 2.0, section 9.7).
-            let is_list = body.kind() == NodeKind::Sequence;
-            let is_value = !body.is_null() && !is_list && !defines_parameter(body);
-            let is_short = v2_0::is_of(body.document()) && is_value;
-            if let Some(key) = fixed.map(|(key, _)| key).or(is_short.then_some(body)) {
-                let message = format!(
-                    "{} has a fixed `value`, so nobody can choose its value",
-                    self.graph.display(input.id)
-                );
-                let warning = Diagnostic::warning(Code::InvalidTemplate, message)
-                    .at(key.span())
-                    .section("3.9.2.1");
-                self.report(input.id, warning.help("write the value as `default`"));
-            }
+            let owner = self.graph.display(input.id).to_string();
+            self.unchosen_input(&[input.id], &owner, body, "3.9.2.1");
             self.mapped_input(input.parameter.declared.named());
         }
         for output in self.graph.outputs.iter().filter(|output| self.counts(output.id)) {
@@ -48,10 +35,31 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Checks from where an input of TOSCA 2.0 takes its value.
+    /// Warns of an input whose value is fixed.
+    pub(super) fn unchosen_input(
+        &self,
+        when: &[ElementId],
+        input: &str,
+        body: Node<'a>,
+        section: &'static str,
+    ) {
+        let fixed = body.entries().find(|(key, _)| key.text() == Some("value"));
+        // A list is a mapping (TOSCA 2.0, section 9.7).
+        let is_list = body.kind() == NodeKind::Sequence;
+        let is_value = !body.is_null() && !is_list && !defines_parameter(body);
+        let is_short = v2_0::is_of(body.document()) && is_value;
+        if let Some(key) = fixed.map(|(key, _)| key).or(is_short.then_some(body)) {
+            let message = format!("{input} has a fixed `value`, so nobody can choose its value");
+            let warning = Diagnostic::warning(Code::InvalidTemplate, message).at(key.span());
+            let help = "write the value as `default`";
+            self.report_when(when, &[], warning.section(section).help(help));
+        }
+    }
+
+    /// Checks from where an input of TOSCA 2.0 takes its value, which a list says in short.
     pub(super) fn mapped_input(&self, input: Named<'a>) {
-        let mapping = input.value.get("mapping").filter(|it| v2_0::is_of(it.document()));
-        if mapping.is_some_and(|it| it.kind() == NodeKind::Sequence) {
+        let mapping = v2_0::output_mapping(input.value);
+        if v2_0::is_of(mapping.document()) && mapping.kind() == NodeKind::Sequence {
             self.mapped_parameter(("input", "3.6.15.1"), input);
         }
     }

@@ -46,8 +46,14 @@ impl<'a> Checker<'_, 'a> {
         for input in &workflow.inputs {
             // What is no definition in TOSCA 2.0 is a value (section 9.7).
             let value = input.named.value;
-            let is_value = v2_0::is_of(value.document()) && !defines_parameter(value);
-            self.mapped_input(input.named);
+            let is_of_2_0 = v2_0::is_of(value.document());
+            let is_value = is_of_2_0 && !defines_parameter(value);
+            // What implements a workflow may be given values, which come in nowhere else.
+            if is_of_2_0 && workflow.named.value.get("implementation").is_none() {
+                let owner = format!("the input `{}` of a workflow", input.named.name);
+                self.unchosen_input(&[], &owner, value, "3.8.7.1");
+                self.mapped_input(input.named);
+            }
             if !is_value && self.schema_types(&[], value) {
                 self.report_values(&[], check_definition(input, &self.schemas));
             }

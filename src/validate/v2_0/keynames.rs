@@ -478,7 +478,7 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
                 continue;
             }
             if name == "outputs" && entity.kind != ServiceTemplate {
-                self.element(body, body, &PARAMETER, KeynamePlace::Refining);
+                self.output(body);
             }
             if let Some((key, _)) = body.entries().find(|(key, _)| written(*key) == excluded) {
                 let message = format!("`{excluded}` is not for `{name}` of {}", entity.what);
@@ -514,6 +514,16 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             let help = "say which type the entries have: `entry_schema: string`";
             self.push(at, error.help(help), entity.section);
         }
+    /// Checks the definition of an output, which is a mapping in short, and no value (section 9.7).
+    fn output(&mut self, body: Node<'d>) {
+        if !self.is_value(&PARAMETER, body) {
+            return self.element(body, body, &PARAMETER, KeynamePlace::Refining);
+        }
+        let keys = body.entries().map(|(key, _)| key);
+        let unknown = keys.map(|key| PARAMETER.unknown(key, written(key)).into());
+        self.found.extend(unknown);
+    }
+
     }
 }
 
