@@ -252,6 +252,15 @@ impl Checking<'_, '_> {
             let message = "the namespace prefix `tosca` is reserved for TOSCA".to_owned();
             self.error(Code::ReservedName, prefix, message, "3.6.8.2.3");
         }
+        if let Some(prefix) =
+            import.body.get("namespace_prefix").filter(|it| it.text().is_some_and(has_colon))
+        {
+            let name = prefix.text().unwrap_or_default();
+            let message = format!("nothing is found behind the namespace `{name}`");
+            let warning = Diagnostic::warning(Code::InvalidTemplate, message).at(prefix.span());
+            let help = "a colon ends the name of a namespace, so leave it out";
+            self.diagnostics.push(warning.section("3.6.8.2.3").help(help));
+        }
         if let Some((key, uri)) =
             import.body.entries().find(|(key, _)| key.text() == Some("namespace_uri"))
         {
@@ -265,6 +274,11 @@ impl Checking<'_, '_> {
             self.namespace(Some(uri).filter(|_| !is_profile(import.file)));
         }
     }
+}
+
+/// Whether a name would be read as that of a namespace in another one.
+fn has_colon(name: &str) -> bool {
+    name.contains(':')
 }
 
 /// Whether a text may be a URL or a network address: it consists of characters that RFC 3986

@@ -295,7 +295,10 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             KeynameContent::One(below) => self.element(node, node, below, place),
             KeynameContent::Named(below) => {
                 if self.is_map(node, &wrong) {
-                    node.entries().for_each(|(key, body)| self.element(key, body, below, place));
+                    for (key, body) in node.entries() {
+                        self.name(key, below);
+                        self.element(key, body, below, place);
+                    }
                 }
             }
             KeynameContent::Listed(below) => {
@@ -335,6 +338,16 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
     fn has_alternatives(&self, node: Node<'_>, name: &str, entity: &ElementGrammar) -> bool {
         use EntityKind as Kind;
         let becomes_map = match entity.kind {
+    /// Warns of a name that YAML reads as no string.
+    fn name(&mut self, key: Node<'_>, entity: &ElementGrammar) {
+        if key.kind() == NodeKind::Scalar && key.as_str().is_none() {
+            let text = key.text().unwrap_or_default();
+            let message = format!("the name of {} is a string, and `{text}` is none", entity.what);
+            let warning = Diagnostic::warning(Code::InvalidTemplate, message);
+            self.push(key, warning.help("write it in quotes"), entity.section);
+        }
+    }
+
             Kind::ServiceTemplate => name != "workflows" && name != "functions",
             Kind::NodeTemplate => ["properties", "artifacts", "type"].contains(&name),
             Kind::RelationshipTemplate
