@@ -2,6 +2,7 @@
 
 use super::orchestrator::Orchestrator;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::orchestrate::instance::RelationInstance;
 use cuvee_text::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -35,6 +36,9 @@ pub(super) struct RunStep {
     /// The element that it acts on: `node.shop`, `relation.db@0.node.shop`.
     #[serde(default)]
     pub(super) target: Option<Arc<str>>,
+    /// The relation that it acts on.
+    #[serde(default)]
+    pub(super) ends: Option<RelationEnds>,
     pub(super) kind: StepKind,
     #[serde(default)]
     pub(super) interface: Option<Arc<str>>,
@@ -77,6 +81,15 @@ pub(super) enum StepKind {
     SetState,
     /// Nothing is run.
     Wait,
+}
+
+/// A relation by its name and the nodes at its ends.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct RelationEnds {
+    pub(super) source: Arc<str>,
+    pub(super) requirement: Arc<str>,
+    #[serde(default)]
+    pub(super) target: Option<Arc<str>>,
 }
 
 /// The implementation of an operation.
@@ -180,6 +193,13 @@ impl RunPlan {
     }
 }
 
+impl RelationEnds {
+    /// The relation, as far as its ends tell of it.
+    pub(super) fn lost(&self) -> RelationInstance {
+        RelationInstance { target: self.target.clone(), ..RelationInstance::default() }
+    }
+}
+
 impl RunStep {
     /// A step that finds out whether a node runs, without an operation of the node.
     pub(super) fn probing(node: &str) -> Self {
@@ -187,6 +207,7 @@ impl RunStep {
             id: format!("node.{node}/probe").into(),
             part: None,
             target: Some(format!("node.{node}").into()),
+            ends: None,
             kind: StepKind::Delegate,
             interface: None,
             operation: None,

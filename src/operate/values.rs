@@ -2,11 +2,11 @@
 //! (chapter 4 of TOSCA Simple Profile 1.3). Everything is evaluated when a step begins.
 
 use super::kinds::Kinds;
-use super::plan::{PlannedInput, RunStep};
+use super::plan::{PlannedInput, RelationEnds, RunStep};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
-    InstanceModel, ModelReading, NodeInstance, SecretMasker, SecretSeal, SecretValues, query_value,
-    taken,
+    FunctionOwner, InstanceModel, ModelReading, NodeInstance, RelationInstance, SecretMasker,
+    SecretSeal, SecretValues, query_value_of, taken,
 };
 use crate::topology::sensitive::{InstanceValue, SENSITIVE, kept_secret};
 use crate::tosca::function::function_in;
@@ -14,7 +14,7 @@ use crate::tosca::meant;
 use cuvee_text::source::FileId;
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Limits, Node, parse, write_flow};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -113,22 +113,6 @@ pub(super) struct Values<'v> {
     pub(super) artifacts: &'v dyn Fn(&str, &str) -> Option<String>,
 }
 
-/// A relation as its identifier names it: its source, its requirement, and its position.
-struct RelationName<'s> {
-    source: &'s str,
-    requirement: &'s str,
-    position: usize,
-}
-
-impl<'s> RelationName<'s> {
-    /// Reads `relation.db@0.node.shop`.
-    fn of(identifier: &'s str) -> Option<Self> {
-        let (relation, source) = identifier.strip_prefix("relation.")?.split_once(".node.")?;
-        let (requirement, position) = relation.rsplit_once('@')?;
-        Some(Self { source, requirement, position: position.parse().ok()? })
-    }
-}
-
 impl<'v> Values<'v> {
     /// The inputs of a step, with their values.
     ///
@@ -158,7 +142,7 @@ impl<'v> Values<'v> {
         if input.when.is_none() {
             return Ok(opened);
         }
-        let found = self.evaluated(&opened, step.target.as_deref(), &what())?;
+        let found = self.evaluated(&opened, Some(step), &what())?;
         let found = self.secrets.opened(&what(), &found)?;
         if opened != *value {
             self.secrets.learn(&found, &taken(&SENSITIVE.into()));
@@ -174,15 +158,14 @@ impl<'v> Values<'v> {
         name: &str,
         input: &PlannedInput,
     ) -> Vec<(String, Diagnostic)> {
-        let element = step.target.as_deref();
         let what = format!("the input `{name}` of `{}`", step.id);
         let mut paths = Vec::new();
         attribute_paths(&input.value, &mut paths);
         let missing = |path: &Arc<[Value]>| {
             let [Value::String(entity), Value::String(_)] = &**path else { return None };
             let call = Value::Map([(GET_ATTRIBUTE.into(), Value::List(Arc::clone(path)))].into());
-            let error = self.evaluated(&call, element, &what).err()?;
-            let node = self.around_element(entity, element).unwrap_or_else(|| entity.to_string());
+            let error = self.evaluated(&call, Some(step), &what).err()?;
+            let node = self.around_step(entity, step).unwrap_or_else(|| entity.to_string());
             (error.code == Code::UnresolvedAttribute).then_some((node, error))
         };
         paths.into_iter().filter_map(missing).collect()
@@ -201,37 +184,47 @@ impl<'v> Values<'v> {
         outputs.filter_map(value).collect()
     }
 
-    /// The value of a function, or of what has functions in it.
+    /// The value of a function of a step, or of what has functions in it.
     fn evaluated(
         &self,
         value: &Value,
-        element: Option<&str>,
+        step: Option<&RunStep>,
         what: &str,
     ) -> Result<Value, Diagnostic> {
         let derives = |one: &str, other: &str| self.kinds.derives(one, other);
-        let open = |kept: &Value| self.secrets.value(kept);
+        let is_hidden = Cell::new(false);
+        let open = |kept: &Value| {
+            let value = self.secrets.value(kept);
+            is_hidden.set(is_hidden.get() || value.is_none());
+            value
+        };
+        let lacking = RefCell::new(None);
+        let lack = |node: &str, name: &str| {
+            lacking.borrow_mut().get_or_insert_with(|| (node.to_owned(), name.to_owned()));
+        };
         let reading = ModelReading {
             unstable: true,
             reveal: true,
             derives: &derives,
             open: Some(&open),
             artifacts: Some(self.artifacts),
+            lacking: Some(&lack),
         };
         let text = write_flow(value).into();
         let document = parse(FileId::DETACHED, text, &Limits::default())?;
-        let hiding = ModelReading { reveal: false, open: None, ..reading };
-        let evaluate = |reading| query_value(self.model, document.root(), element, reading);
+        let hiding = ModelReading { reveal: false, open: None, lacking: None, ..reading };
+        let lost = step.and_then(|step| step.ends.as_ref()).map(RelationEnds::lost);
+        let owner = step.and_then(|step| self.owner(step, lost.as_ref()));
+        let evaluate = |reading| query_value_of(self.model, document.root(), owner, reading);
         let found = evaluate(&reading).inspect(|found| {
             // What is computed from secrets is one.
             let shown = evaluate(&hiding).unwrap_or_else(|_| SENSITIVE.into());
             self.secrets.learn(found, &taken(&shown));
         });
-        found.map_err(|error| {
-            let is_open = error.code == Code::UnknownProperty || error.code == Code::NotVisible;
-            match wanted_attribute(value).filter(|_| is_open) {
-                Some((entity, name)) => self.unresolved(entity, name, element, what),
-                None => error.without_labels().at(None),
-            }
+        found.map_err(|error| match lacking.take() {
+            Some((node, name)) => self.unresolved(&node, &name, step, what),
+            None if is_hidden.get() => missing_secret(what),
+            None => error.without_labels().at(None),
         })
     }
 
@@ -240,11 +233,13 @@ impl<'v> Values<'v> {
         &self,
         entity: &str,
         name: &str,
-        element: Option<&str>,
+        step: Option<&RunStep>,
         what: &str,
     ) -> Diagnostic {
         let node = match entity {
-            "SELF" | "SOURCE" | "TARGET" | "HOST" => self.around_element(entity, element),
+            "SELF" | "SOURCE" | "TARGET" | "HOST" => {
+                step.and_then(|step| self.around_step(entity, step))
+            }
             named => Some(named.to_owned()),
         };
         let node = node.unwrap_or_else(|| entity.to_owned());
@@ -263,13 +258,37 @@ impl<'v> Values<'v> {
         Diagnostic::error(Code::UnresolvedAttribute, message).help(help)
     }
 
-    /// The node that a keyword means at an element.
-    fn around_element(&self, keyword: &str, element: Option<&str>) -> Option<String> {
-        let element = element?;
-        match (keyword, element.strip_prefix("node."), RelationName::of(element)) {
+    /// The element whose functions a step has. A relation is found by its name and ends, since two
+    /// targets may give one position to different relations.
+    /// Where a step takes away what is left of one that is gone, that stands for it.
+    fn owner<'s>(
+        &self,
+        step: &'s RunStep,
+        lost: Option<&'s RelationInstance>,
+    ) -> Option<FunctionOwner<'s>>
+    where
+        'v: 's,
+    {
+        let Some(ends) = &step.ends else {
+            return step.target.as_deref().map(FunctionOwner::Named);
+        };
+        let of = |model: &'v InstanceModel| {
+            let (source, node) = model.nodes.get_key_value(&ends.source)?;
+            let (name, all) = node.requirements.get_key_value(&ends.requirement)?;
+            let relation = all.iter().find(|relation| relation.target == ends.target)?;
+            Some(FunctionOwner::Relation(source, name, relation))
+        };
+        // What a step adds is not there before the step has ended.
+        let lost = || Some(FunctionOwner::Relation(&ends.source, &ends.requirement, lost?));
+        of(self.model).or_else(|| of(self.to)).or_else(lost)
+    }
+
+    /// The node that a keyword means at the element of a step.
+    fn around_step(&self, keyword: &str, step: &RunStep) -> Option<String> {
+        match (keyword, step.node(), &step.ends) {
             ("SELF", Some(node), _) => Some(node.to_owned()),
-            ("SOURCE", _, Some(relation)) => Some(relation.source.to_owned()),
-            ("TARGET", _, Some(relation)) => self.target(&relation).map(|it| it.to_string()),
+            ("SOURCE", _, Some(ends)) => Some(ends.source.to_string()),
+            ("TARGET", _, Some(ends)) => ends.target.as_ref().map(|it| it.to_string()),
             ("HOST", Some(node), _) => self.host(node).map(|it| it.to_string()),
             _ => None,
         }
@@ -286,41 +305,27 @@ impl<'v> Values<'v> {
         self.model.nodes.get(id).or_else(|| self.to.nodes.get(id))
     }
 
-    fn target(&self, relation: &RelationName<'_>) -> Option<Arc<str>> {
-        let of = |model: &'v InstanceModel| {
-            let relations =
-                model.nodes.get(relation.source)?.requirements.get(relation.requirement)?;
-            let by_position = relations.iter().find(|it| it.position as usize == relation.position);
-            by_position.or_else(|| relations.first())?.target.clone()
-        };
-        of(self.model).or_else(|| of(self.to))
-    }
-
     /// The node that a step is about: its own, or the source of its relation.
     pub(super) fn node_of<'s>(&self, step: &'s RunStep) -> Option<&'s str> {
-        let relation = || RelationName::of(step.target.as_deref()?).map(|it| it.source);
-        step.node().or_else(relation)
+        step.node().or_else(|| step.ends.as_ref().map(|ends| &*ends.source))
     }
 
     /// The nodes that an output of a step is assigned to, by the keyword of its mapping.
     pub(super) fn entity(&self, step: &RunStep, keyword: &str) -> Option<Arc<str>> {
-        self.around_element(keyword, step.target.as_deref()).map(Arc::from)
+        self.around_step(keyword, step).map(Arc::from)
     }
 
     /// The variables that tell an operation of a relation of the nodes around it (section 4.2).
     /// The identifiers of nodes are their names, since names of variables begin with them.
     pub(super) fn around(&self, step: &RunStep) -> Result<Vec<(String, String)>, Diagnostic> {
-        let Some(relation) = step.target.as_deref().and_then(RelationName::of) else {
-            return Ok(Vec::new());
-        };
-        let target = self.target(&relation);
-        let target = target.as_deref().unwrap_or_default();
-        let targets = self.targets(&relation, target);
-        let sources = self.sources(&relation, target);
+        let Some(ends) = &step.ends else { return Ok(Vec::new()) };
+        let target = ends.target.as_deref().unwrap_or_default();
+        let targets = self.targets(ends);
+        let sources = self.sources(ends);
         let list = |nodes: &BTreeSet<&str>| nodes.iter().copied().collect::<Vec<_>>().join(",");
         let mut variables: Vec<_> = [
-            ("SOURCE", relation.source.to_owned()),
-            ("SOURCE_NODE", relation.source.to_owned()),
+            ("SOURCE", ends.source.to_string()),
+            ("SOURCE_NODE", ends.source.to_string()),
             ("SOURCES", list(&sources)),
             ("TARGET", target.to_owned()),
             ("TARGET_NODE", target.to_owned()),
@@ -335,7 +340,7 @@ impl<'v> Values<'v> {
                     let of_node = with_entity(function, keyword, node);
                     let what = format!("the input `{name}` of `{}`", step.id);
                     // What another node does not have yet is left out.
-                    let value = self.evaluated(&of_node, step.target.as_deref(), &what);
+                    let value = self.evaluated(&of_node, Some(step), &what);
                     let value = value.and_then(|value| self.secrets.opened(&what, &value));
                     variables.extend(value.ok().map(|it| (format!("{node}_{name}"), as_text(&it))));
                 }
@@ -345,29 +350,24 @@ impl<'v> Values<'v> {
     }
 
     /// All nodes that the requirement of a relation leads to, with the one that it is about.
-    fn targets<'s>(&'s self, relation: &RelationName<'s>, own: &'s str) -> BTreeSet<&'s str> {
-        let source = self.known(relation.source);
-        let relations = source.and_then(|source| source.requirements.get(relation.requirement));
-        let targets = relations.into_iter().flatten().filter_map(|it| it.target.as_deref());
-        targets.chain([own]).filter(|node| !node.is_empty()).collect()
+    fn targets<'s>(&'s self, ends: &'s RelationEnds) -> BTreeSet<&'s str> {
+        let source = self.known(&ends.source);
+        let relations = source.and_then(|source| source.requirements.get(&ends.requirement));
+        let all = relations.into_iter().flatten().filter_map(|relation| relation.target.as_deref());
+        // A relation may outlive its target while a plan runs.
+        let all = all.filter(|target| self.model.nodes.contains_key(*target));
+        all.chain(ends.target.as_deref()).collect()
     }
 
     /// All nodes whose requirement of the same name leads to the target of a relation.
-    fn sources<'s>(&'s self, relation: &RelationName<'s>, target: &str) -> BTreeSet<&'s str> {
+    fn sources<'s>(&'s self, ends: &'s RelationEnds) -> BTreeSet<&'s str> {
         let leads = |node: &NodeInstance| {
-            let mut relations = node.requirements.get(relation.requirement).into_iter().flatten();
-            relations.any(|it| it.target.as_deref() == Some(target))
+            let mut all = node.requirements.get(&ends.requirement).into_iter().flatten();
+            all.any(|relation| relation.target.is_some() && relation.target == ends.target)
         };
         let nodes = self.model.nodes.iter().filter(|(_, node)| leads(node));
-        nodes.map(|(id, _)| &**id).chain([relation.source]).collect()
+        nodes.map(|(id, _)| &**id).chain([&*ends.source]).collect()
     }
-}
-
-/// The first attribute that a value needs: the entity and the name.
-fn wanted_attribute(value: &Value) -> Option<(&str, &str)> {
-    let mut paths = Vec::new();
-    attribute_paths(value, &mut paths);
-    paths.into_iter().find_map(|path| Some((path.first()?.as_str()?, path.get(1)?.as_str()?)))
 }
 
 /// The paths of the attributes that a value needs.

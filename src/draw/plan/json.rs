@@ -3,9 +3,9 @@
 use super::simulation::SimulationDocument;
 use super::words::{host, operation, shown};
 use crate::orchestrate::plan::{
-    CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, Plan, PlanCounts,
-    PlanPartIndex, PlanStepIndex, Simulation, StepHost, StepWork, digest_of, handled_steps,
-    is_tolerant,
+    CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, PartKind, Plan,
+    PlanCounts, PlanElementKind, PlanPartIndex, PlanStep, PlanStepIndex, Simulation, StepHost,
+    StepWork, digest_of, handled_steps, is_tolerant,
 };
 use crate::topology::sensitive::{is_digested, masked};
 use cuvee_text::source::{SourceMap, Span};
@@ -164,6 +164,8 @@ struct StepDocument<'p> {
     wave: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends: Option<EndsDocument<'p>>,
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     interface: Option<&'p str>,
@@ -192,6 +194,15 @@ struct StepDocument<'p> {
     guard: Vec<GuardDocument<'p>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<&'p str>,
+}
+
+/// A relation by its name and the nodes at its ends.
+#[derive(Serialize)]
+struct EndsDocument<'p> {
+    source: &'p str,
+    requirement: &'p str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'p str>,
 }
 
 #[derive(Serialize)]
@@ -427,6 +438,7 @@ impl<'p> Rest<'p> {
             written: step.activity.map(|(written, _)| &*self.names.written[written as usize]),
             wave: step.wave,
             target: step.element.map(|element| &*plan.element(element).identifier),
+            ends: self.ends(step),
             kind,
             interface: call.map(|call| &*call.interface).or(interface).filter(|_| is_operation),
             operation: is_operation.then(|| operation(plan, id)),
@@ -452,6 +464,28 @@ impl<'p> Rest<'p> {
             guard: self.guards(id),
             place: span.and_then(|span| self.place(span)),
         }
+    }
+
+    /// The relation of a step. In an instance, two targets may give one position to different
+    /// relations.
+    fn ends(&self, step: &PlanStep) -> Option<EndsDocument<'p>> {
+        let plan = self.document.plan;
+        let moved = &plan.instance.as_ref()?.moved;
+        let kind = &plan.element(step.element?).kind;
+        let PlanElementKind::Relation { requirement, source, target } = kind else { return None };
+        let goes = step
+            .part
+            .is_some_and(|part| matches!(plan.part(part).kind, PartKind::Down | PartKind::Unwire));
+        // The instance has the new names of nodes as soon as the plan begins.
+        let name = |name: &'p str| match moved.iter().find(|(old, _)| goes && old == name) {
+            Some((_, new)) => new,
+            None => name,
+        };
+        Some(EndsDocument {
+            source: name(source),
+            requirement,
+            target: target.as_deref().map(name),
+        })
     }
 
     fn input(&self, input: &'p CallInput) -> (&'p str, InputDocument<'p>) {

@@ -70,9 +70,11 @@ pub use open::{
 };
 pub(crate) use query::computed_outputs;
 pub use query::{
-    ArtifactPath, DerivesFrom, InstanceQuery, ModelReading, QueryAnswer, QueryRow, query_by_filter,
-    query_function, query_value,
+    ArtifactPath, DerivesFrom, InstanceQuery, LackingAttribute, ModelReading, QueryAnswer,
+    QueryRow, query_by_filter, query_function, query_value,
 };
+#[cfg(feature = "cli")]
+pub(crate) use query::{FunctionOwner, query_value_of};
 pub use reduce::{ImpossibleEvent, RecordHead};
 pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported};
 pub(crate) use secrets::SecretScanner;

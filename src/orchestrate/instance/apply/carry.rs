@@ -367,7 +367,8 @@ impl Orchestration<'_> {
         })
     }
 
-    /// Adds the node that a unit brings up, unless it exists. Removes one that it replaces.
+    /// Adds the node that a unit brings up, or gives it its new definition and relations, of which
+    /// its operations are. Removes one that it replaces.
     fn appear(
         &self,
         record: &mut Unwritten<'_>,
@@ -378,18 +379,32 @@ impl Orchestration<'_> {
         if *is_anew && is_first && record.model().nodes.contains_key(id) {
             record.add(Event::NodeRemoved { id: Arc::clone(id) })?;
         }
-        self.come(record, id)
+        match record.model().nodes.get(id).is_some_and(has_begun) {
+            true => self.define(record, id),
+            false => self.come(record, id),
+        }
+    }
+
+    /// Gives a node the definition and relations of its target. Relations that other parts have yet
+    /// to take away stay.
+    fn define(&self, record: &mut Unwritten<'_>, id: &Arc<str>) -> Result<(), ImpossibleEvent> {
+        effect::define(record, &self.models, id, self.digest(record.model()).as_ref())?;
+        let leaving = self.plan.leaving(id).iter();
+        let leaving: Vec<_> = leaving
+            .filter(|(unit, _)| !self.progress.is_done(*unit))
+            .map(|(_, ends)| ends)
+            .collect();
+        effect::relate(record, &self.models, id, &|ends| leaving.contains(&ends))
     }
 
     /// Adds a node as its target defines it, with its relations: if it fails, the next plan has to
     /// know where it was created. A node of which more exists than a definition stays as it is.
     fn come(&self, record: &mut Unwritten<'_>, id: &Arc<str>) -> Result<(), ImpossibleEvent> {
-        let has_begun = |node: &NodeInstance| node.state != InstanceState::default();
         if record.model().nodes.get(id).is_some_and(has_begun) {
             return Ok(());
         }
         effect::come(record, &self.models, id, self.digest(record.model()).as_ref())?;
-        effect::relate(record, &self.models, id, None)
+        effect::relate(record, &self.models, id, &|_| false)
     }
 
     /// Adds a node that has no part of its own when it is first reported.
@@ -518,9 +533,7 @@ impl Orchestration<'_> {
         match &self.plan.unit(unit).kind {
             UnitKind::Up(node, _) => {
                 self.arrive(record, unit, node)?;
-                let digest = self.digest(record.model());
-                effect::define(record, &self.models, node, digest.as_ref())?;
-                effect::relate(record, &self.models, node, None)?;
+                self.define(record, node)?;
             }
             UnitKind::Down(node) => self.arrive(record, unit, node)?,
             UnitKind::Wire(relation) => effect::wire(record, &self.models, relation)?,
@@ -614,6 +627,11 @@ impl Orchestration<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether more of a node exists than its definition.
+fn has_begun(node: &NodeInstance) -> bool {
+    node.state != InstanceState::default()
 }
 
 /// Sets a node to a state, unless it has that state.

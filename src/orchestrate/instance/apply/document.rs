@@ -47,6 +47,8 @@ pub struct AppliedPlan {
     names: FxHashMap<Arc<str>, PlanName>,
     /// For each node its units, in the order of the plan.
     by_node: FxHashMap<Arc<str>, Vec<PlanUnitIndex>>,
+    /// For each node the units that take a relation away from it.
+    leaving: FxHashMap<Arc<str>, Vec<(PlanUnitIndex, RelationEnds)>>,
     /// The states that its steps set and that the specification does not know.
     states: FxHashSet<Arc<str>>,
 }
@@ -87,11 +89,21 @@ pub(super) enum UnitKind {
     /// A node goes down.
     Down(Arc<str>),
     /// A relation is added.
-    Wire(Arc<str>),
+    Wire(RelationEnds),
     /// A relation is removed.
-    Unwire(Arc<str>),
+    Unwire(RelationEnds),
     /// Any other unit.
     Other,
+}
+
+/// A relation by its name and the nodes at its ends. The target of a plan may give a position to
+/// another relation than the instance does.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct RelationEnds {
+    pub(super) source: Arc<str>,
+    pub(super) requirement: Arc<str>,
+    #[serde(default)]
+    pub(super) target: Option<Arc<str>>,
 }
 
 impl UnitKind {
@@ -169,6 +181,7 @@ struct DocumentStep<'d> {
     part: Option<Cow<'d, str>>,
     #[serde(default, borrow)]
     target: Option<Cow<'d, str>>,
+    ends: Option<RelationEnds>,
     #[serde(borrow)]
     kind: Cow<'d, str>,
     implementation: Option<serde::de::IgnoredAny>,
@@ -252,6 +265,7 @@ impl AppliedPlan {
             handlers: Vec::new(),
             names: FxHashMap::default(),
             by_node: FxHashMap::default(),
+            leaving: FxHashMap::default(),
             states: FxHashSet::default(),
         };
         plan.read_units(document)?;
@@ -271,7 +285,7 @@ impl AppliedPlan {
         }
         for part in &document.parts {
             let steps = steps_of.remove(&*part.id).unwrap_or_default();
-            let kind = unit_kind(part)?;
+            let kind = unit_kind(part, &steps)?;
             let is_passed = kind == UnitKind::Other && !steps.iter().any(|step| is_run(step));
             self.add_unit(Arc::clone(&part.id), kind, &steps, is_passed)?;
         }
@@ -402,6 +416,10 @@ impl AppliedPlan {
                 self.units[before.index()].before.push(unit);
             }
             self.units[index].after = after;
+            if let UnitKind::Unwire(ends) = &self.units[index].kind {
+                let (source, ends) = (Arc::clone(&ends.source), ends.clone());
+                self.leaving.entry(source).or_default().push((unit, ends));
+            }
             let moved = self.units[index].kind.node().cloned();
             let acting = self.steps[self.units[index].steps.clone()].iter();
             let node = moved.or_else(|| acting.filter_map(|step| step.node.clone()).next());
@@ -455,6 +473,11 @@ impl AppliedPlan {
         self.by_node.get(node).map_or(&[], |units| units)
     }
 
+    /// The units that take relations away from a node.
+    pub(super) fn leaving(&self, node: &str) -> &[(PlanUnitIndex, RelationEnds)] {
+        self.leaving.get(node).map_or(&[], Vec::as_slice)
+    }
+
     /// The identifiers of all steps and parts.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.keys().map(|name| &**name)
@@ -474,18 +497,22 @@ fn is_run(step: &DocumentStep<'_>) -> bool {
     }
 }
 
-fn unit_kind(part: &DocumentPart<'_>) -> Result<UnitKind, Diagnostic> {
+fn unit_kind(part: &DocumentPart<'_>, steps: &[&DocumentStep<'_>]) -> Result<UnitKind, Diagnostic> {
     let unknown = || invalid(format!("no part is called `{}`", part.id));
     let (element, kind) = part.id.rsplit_once('/').ok_or_else(unknown)?;
     let node = || element.strip_prefix("node.").map(Arc::from).ok_or_else(unknown);
+    let ends = || {
+        let ends = steps.iter().find_map(|step| step.ends.clone());
+        ends.ok_or_else(|| invalid(format!("the plan does not say what `{}` relates", part.id)))
+    };
     let is = |known: PartKind| known.as_str() == kind;
     Ok(match () {
         () if is(PartKind::Up) => {
             UnitKind::Up(node()?, part.class == ChangeClass::Recreate.as_str())
         }
         () if is(PartKind::Down) => UnitKind::Down(node()?),
-        () if is(PartKind::Wire) => UnitKind::Wire(element.into()),
-        () if is(PartKind::Unwire) => UnitKind::Unwire(element.into()),
+        () if is(PartKind::Wire) => UnitKind::Wire(ends()?),
+        () if is(PartKind::Unwire) => UnitKind::Unwire(ends()?),
         () if is(PartKind::Changed) || is(PartKind::Turn) => UnitKind::Other,
         () => return Err(unknown()),
     })

@@ -1,5 +1,6 @@
 //! The effects of a change: the events that lead from the present model to the one of its target.
 
+use super::document::RelationEnds;
 use crate::orchestrate::instance::event::{Event, NodeAdded, RelationAdded};
 use crate::orchestrate::instance::model::{
     ByName, GroupInstance, InstanceModel, InstanceState, NodeInstance, RelationInstance,
@@ -183,19 +184,19 @@ fn is_alike(one: &RelationInstance, other: &RelationInstance) -> bool {
     of(one) == of(other)
 }
 
-/// Gives a node the relations of its target whose ends exist.
+/// Gives a node the relations of its target whose ends exist. Those for which `stays` holds are not
+/// removed.
 pub(super) fn relate(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
     id: &Arc<str>,
-    requirements: Option<&Arc<str>>,
+    stays: &dyn Fn(&RelationEnds) -> bool,
 ) -> Added {
     let (Some(is), Some(to)) = (record.model().nodes.get(id), models.to.nodes.get(id)) else {
         return Ok(());
     };
     let names = is.requirements.keys().chain(to.requirements.keys());
-    let mut names: Vec<_> =
-        names.filter(|name| requirements.is_none_or(|it| it == *name)).collect();
+    let mut names: Vec<_> = names.collect();
     names.sort_unstable();
     names.dedup();
     let mut events = Vec::new();
@@ -208,7 +209,15 @@ pub(super) fn relate(
         to.retain(|relation| relation.target.as_ref().is_none_or(is_there));
         RelatedNode { source: id, requirement: name, from: &from }.relate(&is, &to, &mut events);
     }
+    events.retain(|event| !matches!(removed(event), Some(ends) if stays(&ends)));
     events.into_iter().try_for_each(|event| record.add(event))
+}
+
+/// The relation that an event removes.
+fn removed(event: &Event) -> Option<RelationEnds> {
+    let Event::RelationRemoved { source, requirement, target } = event else { return None };
+    let [source, requirement] = [source, requirement].map(Arc::clone);
+    Some(RelationEnds { source, requirement, target: target.clone() })
 }
 
 /// The relations of one name at one node, while they change.
@@ -331,7 +340,7 @@ pub(super) fn complete(
             })?;
         }
     }
-    to.nodes.keys().try_for_each(|id| relate(record, models, id, None))?;
+    to.nodes.keys().try_for_each(|id| relate(record, models, id, &|_| false))?;
     around(record, models).into_iter().try_for_each(|event| record.add(event))
 }
 
@@ -398,39 +407,37 @@ fn regrouped(
     group
 }
 
-/// Adds a relation of the target.
+/// How many relations of one name a node has to the target of this one.
+fn relation_count(model: &InstanceModel, ends: &RelationEnds) -> usize {
+    let all = model.nodes.get(&ends.source).and_then(|it| it.requirements.get(&ends.requirement));
+    all.into_iter().flatten().filter(|relation| relation.target == ends.target).count()
+}
+
+/// Adds a relation of the target, unless it is there.
 pub(super) fn wire(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
-    identifier: &str,
+    ends: &RelationEnds,
 ) -> Added {
-    match models.to.relation_path(identifier) {
-        Some((source, requirement, _)) => relate(record, models, &source, Some(&requirement)),
-        None => Ok(()),
-    }
+    let RelationEnds { source, requirement, target } = ends;
+    let Some(node) = models.to.nodes.get(source) else { return Ok(()) };
+    let there = relation_count(record.model(), ends);
+    let to = node.requirements.get(requirement).into_iter().flatten();
+    let Some(relation) = to.filter(|one| one.target == *target).nth(there) else { return Ok(()) };
+    let mut events = Vec::new();
+    RelatedNode { source, requirement, from: &[] }.add(relation, None, &mut events);
+    events.into_iter().try_for_each(|event| record.add(event))
 }
 
 /// Removes a relation that the target does not have.
 pub(super) fn unwire(
     record: &mut Unwritten<'_>,
     models: &TargetModels<'_>,
-    identifier: &str,
+    ends: &RelationEnds,
 ) -> Added {
-    let model = record.model();
-    let Some(path) = model.relation_path(identifier) else { return Ok(()) };
-    let Some(relation) = model.relation_at(&path) else { return Ok(()) };
-    let (source, requirement, _) = &path;
-    let to = models.to.nodes.get(source).and_then(|node| node.requirements.get(requirement));
-    let is_it = |other: &&RelationInstance| other.target == relation.target;
-    let here = model.nodes.get(source).and_then(|node| node.requirements.get(requirement));
-    let count =
-        |all: Option<&Vec<RelationInstance>>| all.into_iter().flatten().filter(is_it).count();
-    if count(here) <= count(to) {
+    if relation_count(record.model(), ends) <= relation_count(models.to, ends) {
         return Ok(());
     }
-    record.add(Event::RelationRemoved {
-        source: Arc::clone(source),
-        requirement: Arc::clone(requirement),
-        target: relation.target.clone(),
-    })
+    let RelationEnds { source, requirement, target } = ends.clone();
+    record.add(Event::RelationRemoved { source, requirement, target })
 }

@@ -40,6 +40,8 @@ mod tests;
 
 pub use evaluate::{QueryAnswer, QueryRow};
 pub use filter::query_by_filter;
+#[cfg(feature = "cli")]
+pub(crate) use function::{FunctionOwner, query_value_of};
 pub(crate) use function::{computed_outputs, holds_secret};
 pub use function::{query_function, query_value};
 pub use parse::InstanceQuery;
@@ -51,6 +53,10 @@ pub type DerivesFrom<'h> = &'h dyn Fn(&str, &str) -> bool;
 
 /// Gives the path of an artifact of a node.
 pub type ArtifactPath<'h> = &'h dyn Fn(&str, &str) -> Option<String>;
+
+/// Is told of an attribute without a value: the node, or the keyword or name that was to lead to it,
+/// and the name of the attribute, behind that of its capability if one has it.
+pub type LackingAttribute<'h> = &'h dyn Fn(&str, &str);
 
 /// The rights and types with which a model is read.
 #[derive(Clone, Copy)]
@@ -65,13 +71,15 @@ pub struct ModelReading<'h> {
     pub open: Option<OpenSecret<'h>>,
     /// Gives the path of an artifact of a node, for a reader who has the files.
     pub artifacts: Option<ArtifactPath<'h>>,
+    /// Is told of attributes that functions need and that have no value.
+    pub lacking: Option<LackingAttribute<'h>>,
 }
 
 impl Default for ModelReading<'_> {
     /// The defaults show what anybody may see; types derive from themselves only.
     fn default() -> Self {
         let derives = &|own: &str, other: &str| own == other;
-        Self { unstable: false, reveal: false, derives, open: None, artifacts: None }
+        Self { unstable: false, reveal: false, derives, open: None, artifacts: None, lacking: None }
     }
 }
 

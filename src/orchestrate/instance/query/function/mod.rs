@@ -71,8 +71,36 @@ pub fn query_value(
     of: Option<&str>,
     reading: &ModelReading<'_>,
 ) -> Result<Value, Diagnostic> {
+    query_value_of(model, value, of.map(FunctionOwner::Named), reading)
+}
+
+/// The element whose functions are evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FunctionOwner<'m> {
+    /// A node, relation or group of the model, by its name.
+    Named(&'m str),
+    /// A relation, which the model need not have: its source, its requirement, and itself.
+    Relation(&'m Arc<str>, &'m Arc<str>, &'m RelationInstance),
+}
+
+/// Evaluates all function calls in a value of an element, as [`query_function`].
+///
+/// # Errors
+/// As [`query_function`].
+pub(crate) fn query_value_of<'m>(
+    model: &'m InstanceModel,
+    value: Node<'_>,
+    of: Option<FunctionOwner<'m>>,
+    reading: &ModelReading<'_>,
+) -> Result<Value, Diagnostic> {
     let walk = PlaceWalk::new(model, reading);
-    let site = of.map(|of| owner(model, of)).transpose()?;
+    let site = of.map(|of| match of {
+        FunctionOwner::Named(name) => owner(model, name),
+        FunctionOwner::Relation(source, name, relation) => {
+            Ok(ModelEntity::Relation(source, name, relation))
+        }
+    });
+    let site = site.transpose()?;
     let (touched, within) = (Cell::new(false), Cell::new(0));
     ModelFunctions { walk, touched, site: Cell::new(site), within }.value(value, 0)
 }
@@ -636,11 +664,39 @@ impl<'m> ModelFunctions<'m, '_> {
         found.map_err(|error| error.without_labels().at(at.span()))
     }
 
+    /// The node that a path of names leads to, and the name of its attribute.
+    fn end(&self, wants: &Wanted<'_>, place: Option<&ModelPlace<'m>>) -> (String, String) {
+        let text = |at: usize| wants.path.get(at).and_then(|step| step.text()).unwrap_or_default();
+        let name = text(0).to_owned();
+        let Some(ModelPlace { entity: ModelEntity::Node(id, node), what, name: own, .. }) = place
+        else {
+            return (wants.entity.text.to_owned(), name);
+        };
+        if let PlaceContent::Capability(_) = what {
+            return (id.to_string(), format!("{own}.{name}"));
+        }
+        if wants.path.len() == 1 || node.attributes.contains_key(&*name) {
+            return (id.to_string(), name);
+        }
+        if node.capabilities.contains_key(&*name) {
+            return (id.to_string(), format!("{name}.{}", text(1)));
+        }
+        let mut relations = node.requirements.get(&*name).into_iter().flatten();
+        match relations.find_map(|relation| relation.target.as_ref()) {
+            Some(target) => (target.to_string(), text(1).to_owned()),
+            None => (id.to_string(), name),
+        }
+    }
+
     fn nothing(&self, wants: &Wanted<'_>, place: Option<&ModelPlace<'m>>) -> Diagnostic {
         let [first, ..] = wants.path else {
             return wrong(wants.entity.at, "4.4", "a name is missing");
         };
         let name = first.text().unwrap_or_default();
+        if let Some(lacking) = self.walk.reading.lacking.filter(|_| wants.kind() == "attributes") {
+            let (node, name) = self.end(wants, place);
+            lacking(&node, &name);
+        }
         if let Some(relation @ ModelEntity::Relation(..)) = place.map(|place| place.entity) {
             let (kept, relation) = (wants.kind(), relation.identifier());
             let message = format!("instances keep no {kept} of relationships: `{relation}`");

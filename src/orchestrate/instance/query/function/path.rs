@@ -34,9 +34,9 @@ impl<'m> ModelFunctions<'m, '_> {
     pub(super) fn position(&self, source: &str, name: &str, relation: &RelationInstance) -> i64 {
         let relations =
             self.walk.model.nodes.get(source).and_then(|node| node.requirements.get(name));
-        let mut all = relations.into_iter().flatten();
-        let at = all.position(|one| one.position == relation.position);
-        at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default()
+        // The relation itself may not be there yet.
+        let before = relations.into_iter().flatten().filter(|one| one.position < relation.position);
+        i64::try_from(before.count()).unwrap_or_default()
     }
 
     /// The value at the end of a path that leads on from an entity. Where a step asks for all, it is

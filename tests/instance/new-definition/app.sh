@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "$mode: $name at $address, port $port, $current"

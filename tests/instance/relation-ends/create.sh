@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "address=at-$CUVEE_NODE" > "$CUVEE_OUTPUTS"
