@@ -928,6 +928,7 @@ impl KeptSide {
             origin_of: Some(&origin_of),
             observation: (extent == PlannedExtent::Present)
                 .then_some(&|name| observed(model, name)),
+            pending: Some(&|source, name, target| is_pending(model, source, (name, target))),
             template_of: Some(&|name| counted_template(model, name)),
             names: &SecretNames::with(&model.sensitive),
             ..of_kept
@@ -939,6 +940,13 @@ impl KeptSide {
 fn counted_template<'m>(model: &'m InstanceModel, name: &str) -> Option<&'m str> {
     let node = model.nodes.get(name).filter(|node| node.index.is_some())?;
     node.template.as_deref()
+}
+
+/// Whether the ends of a relation have yet to learn of each other.
+fn is_pending(model: &InstanceModel, source: &str, (name, target): (&str, Option<&str>)) -> bool {
+    let all = model.nodes.get(source).and_then(|node| node.requirements.get(name));
+    let mut meant = all.into_iter().flatten().filter(|it| it.target.as_deref() == target);
+    meant.any(|relation| relation.pending)
 }
 
 /// How far the deployment of a node has come.

@@ -234,6 +234,10 @@ pub struct RelationInstance {
     pub hosting: bool,
     /// Its state.
     pub state: InstanceState,
+    /// Whether its ends have yet to learn of each other: it came with its source, whose part of a
+    /// plan is not done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pending: bool,
     /// Its links: URIs of things outside the instance, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: ByName<Arc<str>>,

@@ -6,6 +6,7 @@ use super::model::{
     Annotations, ByName, InstanceModel, InstanceState, NodeInstance, OpenOrchestration,
     RelationInstance, ReportedValue, StepClaim, StepStatus, relation_identifier,
 };
+use crate::orchestrate::plan::PartKind;
 use crate::tosca::NodeState;
 use cuvee_text::value::Value;
 use std::collections::BTreeMap;
@@ -241,6 +242,7 @@ impl InstanceModel {
             Event::StepStarted { step } => {
                 let open = self.orchestration.as_mut().ok_or_else(none)?;
                 assign(&mut open.steps, step, Some(StepStatus::Running));
+                self.unsettle(step);
             }
             Event::StepClaimed { step, token, until } => {
                 let open = self.orchestration.as_mut().ok_or_else(none)?;
@@ -257,6 +259,9 @@ impl InstanceModel {
                 };
                 assign(&mut open.steps, step, Some(status));
                 open.claims.remove(step);
+                if *outcome == ReportOutcome::Done {
+                    self.settle(step);
+                }
             }
             _ => {}
         }
@@ -411,7 +416,42 @@ impl InstanceModel {
         Ok(())
     }
 
+    /// Notes that the ends of the relations of a node, which a part brings up, have yet to learn of
+    /// each other. Of a node that is there already, only new relations are such.
+    fn unsettle(&mut self, part: &str) {
+        let node = node_of_part(part).and_then(|id| self.nodes.get_mut(id));
+        if let Some(node) = node.filter(|node| node.state == InstanceState::default()) {
+            node.requirements.values_mut().flatten().for_each(|relation| relation.pending = true);
+        }
+    }
+
+    /// Notes that the relations that a part has added are there.
+    fn settle(&mut self, part: &str) {
+        if let Some(node) = node_of_part(part).and_then(|id| self.nodes.get_mut(id)) {
+            node.requirements.values_mut().flatten().for_each(|relation| relation.pending = false);
+        } else if let Some(path) = self.wired(part)
+            && let Some(relation) = self.relation_mut(&path)
+        {
+            relation.pending = false;
+        }
+    }
+
+    /// The relation that a part of this name adds.
+    fn wired(&self, part: &str) -> Option<RelationPath> {
+        let (element, kind) = part.rsplit_once('/')?;
+        if kind == PartKind::Wire.as_str() { self.relation_path(element) } else { None }
+    }
+
+    /// The node whose relations a part of this name adds, or one of them.
+    pub(super) fn source_of_part(&self, part: &str) -> Option<Arc<str>> {
+        let node = node_of_part(part).map(Arc::from);
+        node.or_else(|| Some(self.wired(part)?.0))
+    }
+
     fn add_relation(&mut self, added: &RelationAdded) -> Reduced {
+        let part = format!("node.{}/{}", added.source, PartKind::Up.as_str());
+        let status = self.orchestration.as_ref().and_then(|open| open.steps.get(&*part));
+        let pending = status == Some(&StepStatus::Running);
         let node = self.node_mut(&added.source)?;
         let relation = RelationInstance {
             position: added.position,
@@ -421,6 +461,7 @@ impl InstanceModel {
             relationship: added.relationship.clone(),
             hosting: added.hosting,
             state: InstanceState::default(),
+            pending,
             links: added.links.clone(),
             metadata: added.metadata.clone(),
         };
@@ -488,6 +529,12 @@ impl InstanceModel {
         let relation = self.relation_at(path)?;
         Some(relation_identifier(&path.0, &path.1, relation.position))
     }
+}
+
+/// The node that a part of this name brings up.
+fn node_of_part(part: &str) -> Option<&str> {
+    let (element, kind) = part.rsplit_once('/')?;
+    element.strip_prefix("node.").filter(|_| kind == PartKind::Up.as_str())
 }
 
 fn no_node(id: &str) -> ImpossibleEvent {

@@ -3,7 +3,7 @@
 
 use super::event::{Event, RecordOrigin, RelationAdded};
 use super::model::{
-    Annotations, GroupInstance, InstanceModel, InstanceState, InstanceTarget, NodeInstance,
+    Annotations, ByName, GroupInstance, InstanceModel, InstanceState, InstanceTarget, NodeInstance,
     OpenOrchestration, PolicyInstance, RelationInstance, ReportedValue, StepClaim, StepStatus,
 };
 use super::reduce::{Entity, ImpossibleEvent, RecordHead, RelationPath};
@@ -33,7 +33,8 @@ enum Undo {
     Nothing,
     Target(InstanceTarget, Vec<(Arc<str>, Arc<str>)>),
     Orchestration(Option<Box<OpenOrchestration>>, Option<(Arc<str>, u64)>),
-    Step(Arc<str>, Option<StepStatus>, Option<StepClaim>),
+    /// The status and claim of a step, and the relations of the node that its end settles.
+    Step(Arc<str>, Option<StepStatus>, Option<StepClaim>, Option<Box<NodeRelations>>),
     Node(Arc<str>, Option<Box<NodeInstance>>, Option<u32>),
     /// For an added relation: its requirement, its position, and whether the node had the
     /// requirement.
@@ -63,6 +64,9 @@ enum Undo {
     Metadata(Arc<str>, Option<Value>),
     Later(bool),
 }
+
+/// The relations of a node, by the names of its requirements.
+type NodeRelations = (Arc<str>, ByName<Vec<RelationInstance>>);
 
 impl<'m> Unwritten<'m> {
     /// An empty record that follows the last one of the model.
@@ -150,7 +154,14 @@ impl<'m> Unwritten<'m> {
                 let open = model.orchestration.as_ref();
                 let status = open.and_then(|open| open.steps.get(step)).copied();
                 let claim = open.and_then(|open| open.claims.get(step)).cloned();
-                Undo::Step(Arc::clone(step), status, claim)
+                let source = model.source_of_part(step).and_then(|id| {
+                    let node = model.nodes.get(&id)?;
+                    let is_new = node.state == InstanceState::default();
+                    let mut relations = node.requirements.values().flatten();
+                    let changes = relations.any(|relation| relation.pending || is_new);
+                    changes.then(|| Box::new((id, node.requirements.clone())))
+                });
+                Undo::Step(Arc::clone(step), status, claim, source)
             }
             Event::NodeAdded(added) => self.node(&added.id),
             Event::NodeDefined { id, .. }
@@ -271,7 +282,12 @@ impl<'m> Unwritten<'m> {
             Undo::Orchestration(open, last_key) => {
                 (model.orchestration, model.last_key) = (open.map(|open| *open), last_key);
             }
-            Undo::Step(step, status, claim) => {
+            Undo::Step(step, status, claim, source) => {
+                if let Some((id, requirements)) = source.map(|source| *source)
+                    && let Some(node) = model.nodes.get_mut(&id)
+                {
+                    node.requirements = requirements;
+                }
                 if let Some(open) = &mut model.orchestration {
                     put(&mut open.steps, Arc::clone(&step), status);
                     put(&mut open.claims, step, claim);

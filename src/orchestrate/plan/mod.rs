@@ -247,6 +247,8 @@ pub(crate) struct VariantOfPlan<'v, 'a> {
     pub(crate) keeping: Option<&'v dyn KeepsValues>,
     /// The states of its nodes, if they are known.
     pub(crate) observation: Option<Observation<'v>>,
+    /// The relations whose ends have yet to learn of each other, if that is known.
+    pub(crate) pending: Option<PendingRelation<'v>>,
     /// The template of each node, if one template gives several nodes.
     pub(crate) template_of: Option<CountedTemplate<'v>>,
     /// The names whose values are secret.
@@ -293,6 +295,7 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
             origin_of: None,
             keeping: None,
             observation: None,
+            pending: None,
             template_of: None,
             names: &USUAL_NAMES,
         }
@@ -312,6 +315,10 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
             .beside(self.written)
     }
 }
+
+/// Whether the ends of a relation have yet to learn of each other: by its source, its name and its
+/// target.
+pub(crate) type PendingRelation<'v> = &'v dyn Fn(&str, &str, Option<&str>) -> bool;
 
 /// The template of a node that is one of several.
 pub(crate) type CountedTemplate<'v> = &'v dyn Fn(&str) -> Option<&'v str>;
@@ -344,8 +351,9 @@ pub(crate) fn adapt(
     let contents = Contents::new(to.origin.loaded, to.keeping);
     let comparison = VariantComparison::new((&old, &origins), &new, contents, adaptation);
     let observed = Observed::all(from.topology, from.observation);
-    let from = update::PlannedVariant { behaviors: &old, document: from.document };
-    let to = update::PlannedVariant { behaviors: &new, document: to.document };
+    let (document, pending) = (from.document, from.pending);
+    let from = update::PlannedVariant { behaviors: &old, document, pending };
+    let to = update::PlannedVariant { behaviors: &new, document: to.document, pending: None };
     update::update((&from, observed), &to, &comparison, adaptation, order, &mut builder)?;
     let wrong = new.wrong();
     if wrong.has_errors() { Err(wrong) } else { Ok((builder.plan, wrong)) }

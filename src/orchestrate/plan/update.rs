@@ -1,6 +1,7 @@
 //! Plans the update from one variant to another. Each node gets a class of change from its
 //! differences and their consequences (statements U1 to U6).
 
+use super::PendingRelation;
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
 use super::difference::VariantComparison;
@@ -24,11 +25,21 @@ pub(super) struct PlannedVariant<'s, 't, 'a> {
     pub(super) behaviors: &'s Behaviors<'t, 'a>,
     /// What is compared of the document of the variant.
     pub(super) document: &'s Value,
+    /// The relations whose ends have yet to learn of each other, if that is known.
+    pub(super) pending: Option<PendingRelation<'s>>,
 }
 
 impl<'t> PlannedVariant<'_, 't, '_> {
     fn topology(&self) -> &'t Topology {
         self.behaviors.topology
+    }
+
+    /// Whether the ends of a relation have yet to learn of each other.
+    fn is_pending(&self, id: RelationIndex) -> bool {
+        let relation = self.topology().relation(id);
+        let name = |node: NodeIndex| &*self.topology().node(node).name;
+        let target = relation.target.map(name);
+        self.pending.is_some_and(|is| is(name(relation.source), &relation.name, target))
     }
 }
 
@@ -416,7 +427,7 @@ impl<'c, 's, 't, 'a, 'b> NodeClasses<'c, 's, 't, 'a, 'b> {
     /// Whether the ends of a relation do not know of it yet, even if the old variant has it.
     fn is_new(&self, id: RelationIndex) -> bool {
         let was = self.pairs.relations[id.index()];
-        was.is_none_or(|was| !self.is_connected(was))
+        was.is_none_or(|was| !self.is_connected(was) || self.from.is_pending(was))
     }
 
     /// Whether the ends of a relation of the old variant may know of each other.

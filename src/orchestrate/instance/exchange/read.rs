@@ -411,6 +411,7 @@ impl<'n> ModelReader<'n> {
             relationship,
             hosting: hosting.unwrap_or_default(),
             state,
+            pending: false,
             links: self.links(links),
             metadata: self.metadata(metadata).1,
         }

@@ -88,7 +88,7 @@ prop_compose! {
     fn any_relation()(position in 0..9u32, target in option::weighted(0.8, 0..9usize), capability in option::of(any_name()),
         template in option::of(any_name()), relationship in option::of(any_name()), hosting in any::<bool>(), state in any_state(),
         links in named(any_name()), metadata in named(any_value())) -> RelationInstance {
-        RelationInstance { position, target: target.map(|at| at.to_string().into()), capability, template, relationship, hosting, state, links, metadata }
+        RelationInstance { position, target: target.map(|at| at.to_string().into()), capability, template, relationship, hosting, state, pending: false, links, metadata }
     }
 }
 

@@ -1,0 +1,3 @@
+#!/bin/sh
+test "$FAIL" = "$CUVEE_NODE" && exit 1
+exit 0
