@@ -21,13 +21,23 @@ pub(super) struct KeptFiles {
     origin: Option<PathBuf>,
     /// The directory of the template among the files.
     template: PathBuf,
-    /// The artifacts of node templates, each with its file.
-    artifacts: FxHashMap<String, Vec<(String, String)>>,
+    /// The artifacts of node templates.
+    artifacts: FxHashMap<String, Vec<NamedArtifact>>,
     /// The path of the template among the files, and its text.
     path: PathBuf,
     text: String,
     /// The names of files that are not kept.
     others: Vec<String>,
+}
+
+/// An artifact of a node template or node type.
+#[derive(Debug)]
+pub(super) struct NamedArtifact {
+    pub(super) name: String,
+    /// Its file, as it is written.
+    pub(super) file: String,
+    /// The place where that is written; `None` for the template.
+    pub(super) place: Option<String>,
 }
 
 /// The largest file that is taken from the directory of the template.
@@ -80,8 +90,8 @@ impl KeptFiles {
         kept.chain(others)
     }
 
-    /// The artifacts of a node template, each with its file.
-    pub(super) fn artifacts(&self, template: &str) -> &[(String, String)] {
+    /// The artifacts of a node template.
+    pub(super) fn artifacts(&self, template: &str) -> &[NamedArtifact] {
         self.artifacts.get(template).map_or(&[], Vec::as_slice)
     }
 
@@ -110,11 +120,12 @@ impl KeptFiles {
     }
 }
 
-fn artifacts(template: Node<'_>) -> FxHashMap<String, Vec<(String, String)>> {
+fn artifacts(template: Node<'_>) -> FxHashMap<String, Vec<NamedArtifact>> {
     let nodes = template.get("topology_template").and_then(|it| it.get("node_templates"));
     let file = |(name, said): (Node<'_>, Node<'_>)| {
         let file = said.text().or_else(|| said.get("file")?.text())?;
-        Some((name.key_text().into_owned(), file.to_owned()))
+        let (name, file) = (name.key_text().into_owned(), file.to_owned());
+        Some(NamedArtifact { name, file, place: None })
     };
     let nodes = nodes.into_iter().flat_map(Node::entries);
     let of_node = |(name, node): (Node<'_>, Node<'_>)| {

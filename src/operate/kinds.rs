@@ -1,7 +1,9 @@
 //! Collects the facts about types that a run needs: derivation, attributes and artifacts.
 
+use super::files::NamedArtifact;
 use crate::tosca::types::{Part, Parts};
 use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, Types};
+use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::FxHashMap;
@@ -16,8 +18,8 @@ pub(super) struct Kinds {
     above: FxHashMap<String, Vec<String>>,
     /// The attributes that node types and their capabilities declare.
     attributes: FxHashMap<String, Vec<AttributeOfKind>>,
-    /// The artifacts that node types define, each with its file.
-    artifacts: FxHashMap<String, Vec<(String, String)>>,
+    /// The artifacts that node types define.
+    artifacts: FxHashMap<String, Vec<NamedArtifact>>,
     /// The attributes whose value is an output of an operation: the operation, its output, and the
     /// attribute.
     taken: FxHashMap<String, Vec<[String; 3]>>,
@@ -37,7 +39,7 @@ struct AttributeOfKind {
 }
 
 impl Kinds {
-    pub(super) fn of(types: &Types<'_>) -> Self {
+    pub(super) fn of(types: &Types<'_>, sources: &SourceMap) -> Self {
         let mut kinds = Self::default();
         for id in types.ids() {
             let definition = types.definition(id);
@@ -59,8 +61,12 @@ impl Kinds {
                     run.map(|(name, _)| format!("{}.{name}", part.named.name))
                 });
                 let artifacts = effective.artifacts.values().filter_map(|part| {
-                    let file = part.definition.file?.text()?;
-                    Some((part.named.name.to_owned(), file.to_owned()))
+                    let file = part.definition.file?;
+                    Some(NamedArtifact {
+                        name: part.named.name.to_owned(),
+                        file: file.text()?.to_owned(),
+                        place: Some(sources.place(file.span())),
+                    })
                 });
                 let taken = effective.attributes.values().filter_map(|part| {
                     let value = part.definition.value.or(part.definition.default)?;
@@ -111,8 +117,8 @@ impl Kinds {
         taken.map(|[.., attribute]| &**attribute).collect()
     }
 
-    /// The artifacts that nodes of this type have, each with its file.
-    pub(super) fn artifacts(&self, kind: &str) -> &[(String, String)] {
+    /// The artifacts that nodes of this type have.
+    pub(super) fn artifacts(&self, kind: &str) -> &[NamedArtifact] {
         self.artifacts.get(self.called(kind)).map_or(&[], Vec::as_slice)
     }
 

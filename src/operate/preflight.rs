@@ -8,6 +8,7 @@ use super::workshop::{Workshop, no_provider};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::InstanceModel;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -145,7 +146,10 @@ fn is_later(workshop: &Workshop<'_>, model: &InstanceModel, step: &RunStep) -> b
         }
         _ => other.id != step.id && other.host != step.host,
     };
-    workshop.place_of(host, model).is_none()
+    // What goes has a host that is there already, whose address nobody gives any more.
+    let goes = step.is_removal() || workshop.plan.target().is_none();
+    !goes
+        && workshop.place_of(host, model).is_none()
         && workshop.remaining(model).any(|other| other.node() == Some(host) && brings(other))
 }
 
@@ -158,9 +162,19 @@ fn inputs<'s>(
     givers: &AttributeGivers<'_>,
     found: &mut FoundProblems<'s>,
 ) {
-    let (now, then) = (values(workshop, model), values(workshop, &workshop.to));
+    let files = workshop.files_of(step, model);
+    let lacks = Cell::new(false);
+    let artifacts = |node: &str, name: &str| {
+        let found = workshop.artifact(files, (node, name), model);
+        lacks.set(found.is_none());
+        found.map(|_| String::new())
+    };
+    let now = Values { artifacts: &artifacts, ..values(workshop, model) };
+    let then = values(workshop, &workshop.to);
     for (name, input) in &step.inputs {
+        lacks.set(false);
         match now.input(step, name, input) {
+            Err(problem) if lacks.get() => found.add(step, problem),
             Err(problem) if problem.code == Code::MissingSecret => found.add(step, problem),
             Err(problem) if problem.code == Code::UnresolvedAttribute => {
                 let missing = now.missing(step, name, input);

@@ -1,7 +1,7 @@
 //! Makes tasks of steps: the command, the place where it runs, its files, and the values that it
 //! gets of the instance.
 
-use super::files::KeptFiles;
+use super::files::{KeptFiles, NamedArtifact};
 use super::kinds::Kinds;
 use super::output::private_directory;
 use super::outputs;
@@ -115,9 +115,9 @@ impl<'r> Workshop<'r> {
         for (path, bytes) in &dependencies {
             keep(path, bytes, PROGRAM)?;
         }
-        for (_, file) in self.artifacts(files, step.node().unwrap_or_default(), model) {
+        for artifact in self.artifacts(files, step.node().unwrap_or_default(), model) {
             // Artifacts that are no files of the template are somebody else's.
-            if let Some((path, bytes)) = files.find(file, None) {
+            if let Some((path, bytes)) = files.find(&artifact.file, artifact.place.as_deref()) {
                 keep(&path, &bytes, PROGRAM)?;
             }
         }
@@ -134,10 +134,7 @@ impl<'r> Workshop<'r> {
             kinds: self.kinds,
             secrets: self.secrets,
             artifacts: &|node, name| {
-                let artifacts = self.artifacts(files, node, model);
-                let file =
-                    artifacts.iter().find(|(known, _)| known == name).map(|(_, file)| file)?;
-                let (path, bytes) = files.find(file, None)?;
+                let (path, bytes) = self.artifact(files, (node, name), model)?;
                 keep(&path, &bytes, PROGRAM).ok()?;
                 Some(directory.join(path).to_string_lossy().into_owned())
             },
@@ -236,18 +233,30 @@ impl<'r> Workshop<'r> {
         })
     }
 
-    /// The artifacts of a node, each with its file: its own, then those of its type.
+    /// The file of an artifact of a node, with its name among the files.
+    pub(super) fn artifact<'f>(
+        &'f self,
+        files: &'f KeptFiles,
+        (node, name): (&str, &str),
+        model: &InstanceModel,
+    ) -> Option<(PathBuf, Cow<'f, [u8]>)> {
+        let all = self.artifacts(files, node, model);
+        let artifact = all.into_iter().find(|artifact| artifact.name == name)?;
+        files.find(&artifact.file, artifact.place.as_deref())
+    }
+
+    /// The artifacts of a node: its own, then those of its type.
     fn artifacts<'f>(
         &'f self,
         files: &'f KeptFiles,
         node: &str,
         model: &InstanceModel,
-    ) -> Vec<&'f (String, String)> {
+    ) -> Vec<&'f NamedArtifact> {
         let known = model.nodes.get(node).or_else(|| self.to.nodes.get(node));
         let template = known.and_then(|node| node.template.as_deref()).unwrap_or(node);
         let kind = known.map_or("", |node| &*node.type_name);
         let own = files.artifacts(template);
-        let is_new = |(name, _): &&(String, String)| own.iter().all(|(known, _)| known != name);
+        let is_new = |it: &&NamedArtifact| own.iter().all(|known| known.name != it.name);
         own.iter().chain(self.kinds.artifacts(kind).iter().filter(is_new)).collect()
     }
 

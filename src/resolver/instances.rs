@@ -32,7 +32,7 @@ use crate::variability::prepared::Interpreted;
 use crate::variability::resolution::EXTENSION;
 use crate::variability::resolve::{self, EvaluatedVariant};
 use cuvee_text::answer::{Answer, Failure};
-use cuvee_text::source::{FileId, MemoryFiles, is_yaml, normalize};
+use cuvee_text::source::{FileId, MemoryFiles, SourceMap, is_yaml, normalize};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Document, Node, Out, OutNode, write_yaml};
 use rustc_hash::FxHashMap;
@@ -978,7 +978,7 @@ impl TargetTypes {
     /// Calls `ask` with the types that were kept.
     pub(super) fn with_types<T, E: Into<Diagnostics>>(
         &self,
-        ask: impl FnOnce(&Types<'_>) -> Result<T, E>,
+        ask: impl FnOnce(&Types<'_>, &SourceMap) -> Result<T, E>,
     ) -> Result<T, Failure> {
         let template = (self.template.clone(), self.text.as_bytes().to_vec());
         let files: MemoryFiles = self.files.iter().cloned().chain([template]).collect();
@@ -989,7 +989,7 @@ impl TargetTypes {
         let resolver = if self.non_normative { resolver.non_normative_types() } else { resolver };
         let loaded = resolver.loaded(Extent::Whole)?;
         let asked = types::known(&loaded, &resolver.choice, InputMode::Closed, |types| {
-            ask(types).map_err(Into::into)
+            ask(types, loaded.sources()).map_err(Into::into)
         });
         asked.map_err(|Diagnostics(diagnostics)| Failure {
             diagnostics,

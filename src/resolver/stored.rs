@@ -27,6 +27,7 @@ use crate::tosca::digest::sha256;
 use crate::tosca::load::Extent;
 use crate::tosca::{Family, TypeRef};
 use cuvee_text::answer::{Answer, Failure};
+use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Out;
 use jiff::Timestamp;
@@ -188,10 +189,10 @@ impl<'s> StoredInstance<'s> {
     pub(crate) fn with_types_of<T>(
         &self,
         digest: &str,
-        ask: impl FnOnce(&Types<'_>) -> T,
+        ask: impl FnOnce(&Types<'_>, &SourceMap) -> T,
     ) -> Result<T, Failure> {
         let target = TargetTypes::read(digest, &|digest| self.log.log().blob(digest))?;
-        target.with_types(|types| Ok::<_, Diagnostic>(ask(types)))
+        target.with_types(|types, sources| Ok::<_, Diagnostic>(ask(types, sources)))
     }
 
     /// The types of the present target of the instance.
@@ -558,7 +559,9 @@ impl<'s> StoredInstance<'s> {
             Some(Topology::read(&Out::Source(document.root()), &|_| false))
         };
         let log = &mut self.log;
-        target.with_types(|types| act(log, Some(&DeclaredTypes::new(types).with_target(&topology))))
+        target.with_types(|types, _| {
+            act(log, Some(&DeclaredTypes::new(types).with_target(&topology)))
+        })
     }
 
     /// Calls `take` with the rules that reports are checked by, and with the plan that is carried
@@ -700,7 +703,7 @@ pub fn with_derivation<T>(
 ) -> Result<T, Failure> {
     let log = EventLog::open(store, name)?;
     let types = TargetTypes::read(&model.target.digest, &|digest| log.blob(digest))?;
-    types.with_types(|types| {
+    types.with_types(|types, _| {
         let derives = |family, one: &str, other: &str| {
             let both = types.find_told(family, one).zip(types.find_told(family, other));
             both.is_some_and(|(one, other)| {
