@@ -16,7 +16,7 @@ use cuvee::deploy::instance::{
     OsStore, RecordAuthorNow, RecordOrigin, ReportOutcome, SecretValues, StepStatus,
     StoredInstance, TakenReports, instance_names, plan_instance,
 };
-use cuvee::deploy::plan::Plan;
+use cuvee::deploy::plan::{ChangeClass, Plan};
 use cuvee::diagnostic::{Code, Diagnostic, Severity};
 use cuvee::explore::Answer;
 use cuvee::operate::{
@@ -199,7 +199,8 @@ impl<'r> InstanceRun<'r> {
             }
             WantedPlan::Document(text) => (text.clone(), None),
         };
-        if plan.is_some_and(|plan| plan.steps.is_empty()) {
+        let is_done = plan.is_some_and(|plan| plan.steps.is_empty());
+        if is_done && (is_tried || plan.is_some_and(|plan| !is_adopted(plan, instance.model()))) {
             return self.nothing_left(&mut instance, summary);
         }
         if self.args.how.rehearse {
@@ -209,12 +210,17 @@ impl<'r> InstanceRun<'r> {
             return self.tried(&instance, &text);
         }
         self.operator.check(&instance, &text, &mut self.executor())?;
-        if let Some(code) = self.may_begin(plan)? {
+        let is_asked = !is_done || plan.is_some_and(has_changes);
+        if is_asked && let Some(code) = self.may_begin(plan)? {
             return Ok(code);
         }
         // What is run is read from what is kept.
         drop(answer);
-        let summary = self.begin(&mut instance, text, &before)?;
+        let begun = self.begin(&mut instance, text, &before)?;
+        if !is_asked {
+            return self.nothing_left(&mut instance, summary);
+        }
+        let summary = begun;
         let outcome = self.ended(&mut instance, &summary);
         drop(lease);
         outcome
@@ -297,7 +303,8 @@ impl<'r> InstanceRun<'r> {
         let answer = plan_instance(instance, resolver, &self.query(), &author)?;
         match answer.warnings.last() {
             Some(unkept) if [Code::File, Code::StoreLocked].iter().any(|&it| unkept.code == it) => {
-                Err(rejected(unkept.clone().with_severity(Severity::Error)))
+                let diagnostics = vec![unkept.clone().with_severity(Severity::Error)];
+                Err(Failure { diagnostics, sources: answer.sources })
             }
             _ => Ok(answer),
         }
@@ -465,6 +472,18 @@ impl<'r> InstanceRun<'r> {
 pub(super) enum WantedPlan {
     Made(Box<Answer<Plan>>),
     Document(String),
+}
+
+/// Whether a plan without steps makes the instance another one: groups, policies, inputs, outputs
+/// and descriptions change without a step.
+fn is_adopted(plan: &Plan, model: &InstanceModel) -> bool {
+    let target = plan.instance.as_ref().and_then(|it| it.target.as_ref());
+    target.is_some_and(|it| it.digest != model.target.digest || has_changes(plan))
+}
+
+/// Whether people are shown changes of a plan.
+fn has_changes(plan: &Plan) -> bool {
+    plan.changes.iter().any(|change| change.class != ChangeClass::Keep)
 }
 
 /// The tasks that steps would run, in their JSON form.
