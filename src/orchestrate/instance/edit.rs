@@ -154,6 +154,9 @@ impl ModelEdit {
             }
             Self::Forget { id } => {
                 node(record.model(), id)?;
+                for event in without(record.model(), id) {
+                    record.add(event).map_err(impossible)?;
+                }
                 Some(Event::NodeForgotten { id: Arc::clone(id) })
             }
             Self::Rename { from, to } => {
@@ -179,6 +182,30 @@ impl ModelEdit {
         record.add(event).map_err(impossible)?;
         Ok(Reported::Changed)
     }
+}
+
+/// The events that take a node out of everything that names it.
+fn without(model: &InstanceModel, id: &Arc<str>) -> Vec<Event> {
+    let relations =
+        model.relations().filter(|(_, _, relation)| relation.target.as_ref() == Some(id));
+    let relations = relations.map(|(source, requirement, _)| Event::RelationRemoved {
+        source: Arc::clone(source),
+        requirement: Arc::clone(requirement),
+        target: Some(Arc::clone(id)),
+    });
+    let groups = model.groups.iter().filter(|(_, group)| group.members.contains(id));
+    let groups = groups.map(|(name, group)| {
+        let mut group = group.clone();
+        group.members.retain(|member| member != id);
+        Event::Group { name: Arc::clone(name), value: Some(group) }
+    });
+    let policies = model.policies.iter().filter(|(_, policy)| policy.targets.contains(id));
+    let policies = policies.map(|(name, policy)| {
+        let mut policy = policy.clone();
+        policy.targets.retain(|target| target != id);
+        Event::Policy { name: Arc::clone(name), value: Some(policy) }
+    });
+    relations.chain(groups).chain(policies).collect()
 }
 
 fn node<'m>(model: &'m InstanceModel, id: &str) -> Result<&'m NodeInstance, Diagnostic> {
