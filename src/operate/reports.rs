@@ -40,15 +40,9 @@ impl Workshop<'_> {
             match condition_holds(&guard.condition, &found) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(of) => {
-                    let element = of.as_deref().unwrap_or(element);
-                    let message = format!(
-                        "a condition of `{}` needs an attribute of `{element}` that nobody gave",
-                        step.id
-                    );
-                    return Err(Diagnostic::error(Code::UnresolvedAttribute, message).help(
-                        "report it: `cuvee instance record NAME NODE --attribute NAME=VALUE`",
-                    ));
+                Err(unknown) => {
+                    let element = unknown.of.as_deref().unwrap_or(element);
+                    return Err(unresolved(step, element, unknown.name.as_deref()));
                 }
             }
         }
@@ -95,6 +89,17 @@ impl Workshop<'_> {
         outputs.into_iter().for_each(|(name, value)| given.assign(&name, value));
         (given.reports, given.notes)
     }
+}
+
+/// The error that nobody gave an attribute of a condition.
+fn unresolved(step: &RunStep, element: &str, name: Option<&str>) -> Diagnostic {
+    let node = element.strip_prefix("node.").unwrap_or("NODE");
+    let what = name.map_or("an attribute".to_owned(), |name| format!("the attribute `{name}`"));
+    let message =
+        format!("a condition of `{}` needs {what} of `{element}`, which nobody gave", step.id);
+    let name = name.unwrap_or("NAME");
+    Diagnostic::error(Code::UnresolvedAttribute, message)
+        .help(format!("report it: `cuvee instance record NAME {node} --attribute {name}=VALUE`"))
 }
 
 /// The name of an attribute, the capability that has it, if one does, and the path to a part of it.

@@ -84,7 +84,8 @@ fn functions<'v>(value: &'v Value, found: &mut impl FnMut(&'v str, &'v Value)) {
         Value::List(items) => items.iter().for_each(|item| functions(item, found)),
         Value::Map(entries) => {
             if let [(name, arguments)] = &**entries {
-                found(name, arguments);
+                // Calls that version 1.3 does not have keep their sign.
+                found(name.strip_prefix('$').unwrap_or(name), arguments);
             }
             entries.iter().for_each(|(_, value)| functions(value, found));
         }
@@ -111,8 +112,11 @@ fn of_function(
             for node in nodes(topology, entity, owner) {
                 // After the name of a requirement or a capability comes the name of the property.
                 path.iter().for_each(|name| found(ValueSource::Property(node, (*name).to_owned())));
-                let behind = path.first().and_then(|name| target(topology, node, name));
-                if let Some((node, name)) = behind.zip(path.get(1)) {
+                let name = match path {
+                    ["RELATIONSHIP", .., name] | [_, name, ..] => name,
+                    _ => continue,
+                };
+                for node in behind(topology, node, path) {
                     found(ValueSource::Property(node, (*name).to_owned()));
                 }
             }
@@ -120,7 +124,7 @@ fn of_function(
         ("get_attribute", [entity, path @ ..]) => {
             for node in nodes(topology, entity, owner) {
                 found(ValueSource::Attributes(node));
-                let behind = path.first().and_then(|name| target(topology, node, name));
+                let behind = behind(topology, node, path);
                 behind.into_iter().for_each(|node| found(ValueSource::Attributes(node)));
             }
         }
@@ -150,8 +154,21 @@ fn nodes(topology: &Topology, entity: &str, owner: ValueOwner) -> Vec<NodeIndex>
     }
 }
 
-/// The target of the first relation of this name.
-fn target(topology: &Topology, node: NodeIndex, name: &str) -> Option<NodeIndex> {
-    let mut relations = topology.node(node).relations.iter().map(|&id| topology.relation(id));
-    relations.find(|relation| relation.name == name)?.target
+/// The nodes that a path of names leads to over relations. In version 1.3 that is the target of the
+/// first relation of a name; a path of TOSCA 2.0 may lead to all of them, and further.
+fn behind(topology: &Topology, node: NodeIndex, path: &[&str]) -> Vec<NodeIndex> {
+    let targets = |node: NodeIndex, name: &str| {
+        let relations = topology.node(node).relations.iter().map(|&id| topology.relation(id));
+        let named = relations.filter(|relation| relation.name == name);
+        named.filter_map(|relation| relation.target).collect::<Vec<_>>()
+    };
+    if let Some(name) = path.first().filter(|word| **word != "RELATIONSHIP") {
+        return targets(node, name).into_iter().take(1).collect();
+    }
+    let (mut all, mut ends) = (Vec::new(), vec![node]);
+    for step in path.windows(2).filter(|step| step[0] == "RELATIONSHIP") {
+        ends = ends.into_iter().flat_map(|node| targets(node, step[1])).collect();
+        all.extend_from_slice(&ends);
+    }
+    all
 }

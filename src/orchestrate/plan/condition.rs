@@ -15,17 +15,34 @@ use cuvee_text::yaml::{self, Limits, Node, write_flow};
 /// of all members of a group.
 ///
 /// # Errors
-/// It cannot be told. What is returned is the node or group that the condition names there.
+/// It cannot be told. What is returned is an attribute without a value, and the node or group that the
+/// condition names there.
 #[cfg(feature = "cli")]
 pub(crate) fn condition_holds(
     condition: &Value,
     values: &dyn Fn(AskedAttribute<'_>) -> Vec<Option<Value>>,
-) -> Result<bool, Option<String>> {
+) -> Result<bool, UnknownAttribute> {
     let found =
         |asked: AskedAttribute<'_>| values(asked).into_iter().map(|value| (None, value)).collect();
     let mut check = ConditionCheck::new(&found);
     let holds = check.holds(&Condition::read(condition));
-    holds.ok_or_else(|| check.unknown.into_iter().find_map(|why| why.of))
+    holds.ok_or_else(|| {
+        let why = check.unknown.into_iter().find(|why| why.attribute.is_some());
+        why.map_or_else(Default::default, |why| UnknownAttribute {
+            of: why.of,
+            name: why.attribute,
+        })
+    })
+}
+
+/// An attribute without a value, for which a condition cannot be told.
+#[cfg(feature = "cli")]
+#[derive(Debug, Default)]
+pub(crate) struct UnknownAttribute {
+    /// The node or group that the condition names; `None` for the element that it is about.
+    pub(crate) of: Option<String>,
+    /// The name of the attribute, if only one decides.
+    pub(crate) name: Option<String>,
 }
 
 /// A condition as a tree.

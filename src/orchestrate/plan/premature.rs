@@ -37,10 +37,17 @@ pub(super) fn premature(
     }
 }
 
-/// A function call whose value is only known at run time: its name and text arguments.
+/// A function call whose value is only known at run time: its name and arguments.
 struct RuntimeCall<'v> {
     name: &'v str,
-    arguments: Vec<&'v str>,
+    arguments: &'v [Value],
+}
+
+/// An element that a path leads to.
+#[derive(Clone, Copy)]
+enum PathPlace {
+    Node(NodeIndex),
+    Relation(RelationIndex),
 }
 
 fn functions<'v>(value: &'v Value, found: &mut Vec<RuntimeCall<'v>>) {
@@ -48,9 +55,9 @@ fn functions<'v>(value: &'v Value, found: &mut Vec<RuntimeCall<'v>>) {
         Value::List(items) => items.iter().for_each(|item| functions(item, found)),
         Value::Map(entries) => {
             if let [(name, Value::List(arguments))] = &**entries
-                && matches!(&**name, "get_attribute" | "get_operation_output")
+                && let name = name.strip_prefix('$').unwrap_or(name)
+                && matches!(name, "get_attribute" | "get_operation_output")
             {
-                let arguments = arguments.iter().filter_map(Value::as_str).collect();
                 found.push(RuntimeCall { name, arguments });
             }
             entries.iter().for_each(|(_, value)| functions(value, found));
@@ -95,24 +102,28 @@ impl<'p, 't, 'a> Premature<'p, 't, 'a> {
         asked: &RuntimeCall<'_>,
     ) -> Option<String> {
         let identifier = &self.plan.element(element).identifier;
-        let relation = self.relations.get(identifier).map(|&id| self.topology().relation(id));
+        let own_relation = self.relations.get(identifier).copied();
+        let relation = own_relation.map(|id| self.topology().relation(id));
         // The node in whose life cycle the operation runs.
         let own = match relation {
             Some(relation) if operation.is_at_target() && !tells(operation) => relation.target?,
             Some(relation) => relation.source,
             None => *self.nodes.get(identifier)?,
         };
-        let (&entity, arguments) = asked.arguments.split_first()?;
-        let meant = match (entity, relation) {
-            ("SELF", None) => own,
-            ("SOURCE", Some(relation)) => relation.source,
-            ("TARGET", Some(relation)) => relation.target?,
-            ("SELF" | "SOURCE" | "TARGET" | "HOST", _) => return None,
-            (name, _) => self.topology().node_named(name)?,
+        let (entity, arguments) = asked.arguments.split_first()?;
+        let first = match (entity.as_str()?, relation) {
+            ("SELF", None) => PathPlace::Node(own),
+            ("SELF", Some(_)) => PathPlace::Relation(own_relation?),
+            ("SOURCE", Some(relation)) => PathPlace::Node(relation.source),
+            ("TARGET", Some(relation)) => PathPlace::Node(relation.target?),
+            ("SOURCE" | "TARGET" | "HOST", _) => return None,
+            (name, _) => PathPlace::Node(self.topology().node_named(name)?),
         };
+        let meant = self.end(first, arguments)?;
         let is_there = match (meant == own, asked.name) {
             (true, "get_operation_output") => {
                 let [.., said, _] = arguments else { return None };
+                let said = said.as_str()?;
                 let order = |one: LifecycleOperation| {
                     LifecycleOperation::STANDARD.iter().position(|known| *known == one)
                 };
@@ -124,11 +135,53 @@ impl<'p, 't, 'a> Premature<'p, 't, 'a> {
             (false, _) => self.comes_first(meant, own) || tells(operation) && relation.is_some(),
         };
         let name = &self.topology().node(meant).name;
-        let last = arguments.last().copied().unwrap_or_default();
+        let last = arguments.iter().rev().find_map(Value::as_str).unwrap_or_default();
         (!is_there).then(|| match asked.name {
             "get_attribute" => format!("the attribute `{last}` of `{name}`"),
             _ => format!("the output `{last}` of `{name}`"),
         })
+    }
+
+    /// The node at the end of a path; `None` where it may lead to several, or leads to none.
+    fn end(&self, mut place: PathPlace, mut path: &[Value]) -> Option<NodeIndex> {
+        let topology = self.topology();
+        let leading = |node: NodeIndex, name: &str| {
+            let relations = topology.node(node).relations.iter().copied();
+            relations.filter(|&id| topology.relation(id).name == name).collect::<Vec<_>>()
+        };
+        loop {
+            let (word, rest) = path.split_first()?;
+            (place, path) = match (place, word.as_str()?, rest) {
+                (PathPlace::Node(node), "RELATIONSHIP", [name, rest @ ..]) => {
+                    let all = leading(node, name.as_str()?);
+                    let (at, rest) = match rest {
+                        [Value::Number(index), rest @ ..] => (index.as_int()?, rest),
+                        [all, ..] if all.as_str() == Some("ALL") => return None,
+                        rest => (0, rest),
+                    };
+                    (PathPlace::Relation(*all.get(usize::try_from(at).ok()?)?), rest)
+                }
+                (PathPlace::Node(node), "CAPABILITY", [_, next, ..]) => {
+                    return (next.as_str() != Some("RELATIONSHIP")).then_some(node);
+                }
+                // In version 1.3 the name of a requirement leads to its target.
+                (PathPlace::Node(node), name, rest) => {
+                    let through = leading(node, name).first().copied().filter(|_| !rest.is_empty());
+                    let target = through.map(|id| topology.relation(id).target);
+                    return target.unwrap_or(Some(node));
+                }
+                (PathPlace::Relation(id), "SOURCE", rest) => {
+                    (PathPlace::Node(topology.relation(id).source), rest)
+                }
+                (PathPlace::Relation(id), "TARGET", rest) => {
+                    (PathPlace::Node(topology.relation(id).target?), rest)
+                }
+                (PathPlace::Relation(id), "CAPABILITY", _) => {
+                    return topology.relation(id).target;
+                }
+                (PathPlace::Relation(_), ..) => return None,
+            };
+        }
     }
 
     /// Whether a node is started before another one is created.
