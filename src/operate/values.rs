@@ -14,6 +14,8 @@ use crate::tosca::meant;
 use cuvee_text::source::FileId;
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Limits, Node, parse, write_flow};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -427,6 +429,36 @@ pub(super) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
         Value::Null => String::new(),
-        other => serde_json::to_string(other).unwrap_or_default(),
+        Value::Number(number) if !number.as_f64().is_finite() => number.to_string(),
+        other => as_json(other),
+    }
+}
+
+/// A value as JSON for programs: integers have all their digits, and what JSON has no number for,
+/// such as `.inf`, is a text.
+pub(super) fn as_json(value: &Value) -> String {
+    serde_json::to_string(&ToldValue(value)).unwrap_or_default()
+}
+
+struct ToldValue<'v>(&'v Value);
+
+impl Serialize for ToldValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::List(items) => serializer.collect_seq(items.iter().map(ToldValue)),
+            Value::Map(entries) => {
+                serializer.collect_map(entries.iter().map(|(key, value)| (key, ToldValue(value))))
+            }
+            Value::Number(number) if !number.as_f64().is_finite() => serializer.collect_str(number),
+            Value::Number(number) if number.is_beyond_64_bits() => {
+                let digits = number.to_string();
+                match RawValue::from_string(digits.trim_start_matches('+').to_owned()) {
+                    Ok(digits) => digits.serialize(serializer),
+                    // A leading zero, say, is none of JSON.
+                    Err(_) => serializer.serialize_f64(number.as_f64()),
+                }
+            }
+            other => other.serialize(serializer),
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::plan::{PlannedImplementation, RunPlan, RunStep, StepKind};
 use super::runner::{Protocol, Runner};
 use super::settings::RunSettings;
 use super::task::{Task, TaskFailure, TaskOutputs};
-use super::values::{RunSecrets, Values, as_text};
+use super::values::{RunSecrets, Values, as_json, as_text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{InstanceModel, NodeInstance};
 use cuvee_text::value::Value;
@@ -140,9 +140,8 @@ impl<'r> Workshop<'r> {
             },
         };
         let inputs = values.inputs(step)?;
-        let json = serde_json::to_vec(&Value::Map(inputs.iter().cloned().collect()));
-        write(&own.join(INPUTS), &json.unwrap_or_default(), PRIVATE)
-            .map_err(|why| unwritable(&own, &why))?;
+        let json = as_json(&Value::Map(inputs.iter().cloned().collect()));
+        write(&own.join(INPUTS), json.as_bytes(), PRIVATE).map_err(|why| unwritable(&own, &why))?;
         let mut task = Task {
             environment: self.environment(step, &values, &inputs, &own)?,
             starts_in: Path::new(FILES).join(found.path.parent().unwrap_or(Path::new(""))),
@@ -434,7 +433,7 @@ impl<'r> Workshop<'r> {
         let id = step.node().unwrap_or_default();
         let directory = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
         let asked = node.map(|node| self.secrets.node(id, node)).transpose()?;
-        let input = serde_json::to_vec(&asked.unwrap_or(Value::Null)).unwrap_or_default();
+        let input = as_json(&asked.unwrap_or(Value::Null)).into_bytes();
         Ok(Box::new(Task {
             command,
             input: Some(input),

@@ -1,5 +1,6 @@
 //! Represents the values of inputs and expressions.
 
+use super::yaml::Scalar;
 use std::fmt;
 use std::sync::Arc;
 
@@ -88,15 +89,56 @@ impl Number {
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
+
+    /// Whether the number was written as an integer that does not fit into 64 bits.
+    pub fn is_beyond_64_bits(&self) -> bool {
+        self.notation == Notation::Integer && self.as_int().is_none()
+    }
+
+    /// The text that stands for the number in JSON, which has no such number, or whose readers take
+    /// another one for it.
+    fn text_in_json(&self) -> Option<String> {
+        let is_told = self.as_f64().is_finite() && !self.is_beyond_64_bits();
+        (!is_told).then(|| self.to_string())
+    }
+
+    /// The number that a text stands for in JSON.
+    fn of_text_in_json(text: &str) -> Option<Self> {
+        let Scalar::Float(value) = Scalar::plain(text) else { return None };
+        let is_decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-'));
+        let is_integer = is_decimal || text.starts_with("0x") || text.starts_with("0o");
+        let number = Self::float(value).with_text(text).written_as_integer(is_integer);
+        number.text_in_json().is_some().then_some(number)
+    }
 }
+
+/// The key of a number in JSON that JSON does not have.
+const NUMBER: &str = "$number";
 
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
         match (self.repr, other.repr) {
             (Repr::Int(a), Repr::Int(b)) => a == b,
+            // Doubles are the same for many integers of more than 64 bits.
+            (Repr::Float(_), Repr::Float(_))
+                if self.is_beyond_64_bits() && other.is_beyond_64_bits() =>
+            {
+                digits(self) == digits(other)
+            }
+            (Repr::Int(_), Repr::Float(_)) if other.is_beyond_64_bits() => false,
+            (Repr::Float(_), Repr::Int(_)) if self.is_beyond_64_bits() => false,
+            // A value is what it is, even if it is no number.
+            (Repr::Float(a), Repr::Float(b)) if a.is_nan() && b.is_nan() => true,
             _ => self.as_f64() == other.as_f64(),
         }
     }
+}
+
+/// The sign and the digits of a written integer.
+fn digits(number: &Number) -> (bool, &str) {
+    let text = number.text().unwrap_or_default();
+    let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
+    (text.starts_with('-'), digits)
 }
 
 impl fmt::Display for Number {
@@ -326,14 +368,17 @@ impl From<Vec<Value>> for Value {
     }
 }
 
+/// JSON has neither `.inf` nor `.nan`, and its readers take integers of more than 64 bits for
+/// doubles. These are written as `{"$number": ".inf"}`, and read again.
 impl serde::Serialize for Value {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Number(number) => match number.repr {
-                Repr::Int(value) => serializer.serialize_i64(value),
-                Repr::Float(value) => serializer.serialize_f64(value),
+            Self::Number(number) => match (number.text_in_json(), number.repr) {
+                (Some(text), _) => serializer.collect_map([(NUMBER, text)]),
+                (None, Repr::Int(value)) => serializer.serialize_i64(value),
+                (None, Repr::Float(value)) => serializer.serialize_f64(value),
             },
             Self::String(text) => serializer.serialize_str(text),
             Self::List(items) => serializer.collect_seq(items.iter()),
@@ -396,6 +441,12 @@ impl<'de> serde::de::Visitor<'de> for ValueVisitor {
         let mut map = Vec::new();
         while let Some((key, value)) = entries.next_entry::<std::borrow::Cow<'de, str>, _>()? {
             map.push((Arc::from(&*key), value));
+        }
+        if let [(name, Value::String(text))] = &*map
+            && &**name == NUMBER
+            && let Some(number) = Number::of_text_in_json(text)
+        {
+            return Ok(Value::Number(number));
         }
         Ok(Value::Map(map.into()))
     }

@@ -251,6 +251,9 @@ impl<'a> Overlay<'_, 'a> {
                 let nodes = self.nodes(old.unwrap_or(&none), &over);
                 (old.is_some() || !entries(&nodes).is_empty()).then_some(nodes)
             });
+            if self.with_values {
+                self.take_versions(&mut sections, &over);
+            }
             set(&mut sections, "relationship_templates", |old| match templates.is_empty() {
                 true => old.cloned(),
                 false => {
@@ -261,6 +264,40 @@ impl<'a> Overlay<'_, 'a> {
             (topology.is_some() || !sections.is_empty()).then(|| rebuilt(topology, sections))
         });
         like(target, all)
+    }
+
+    /// Gives outputs, groups and policies their versions as the model has them: as texts. Their other
+    /// values stay those of the target, with which the model is compared.
+    fn take_versions(&self, sections: &mut MapEntries<'a>, over: &OverlaidTarget) {
+        let model = self.model;
+        let version = |old: &Out<'a>, said: Option<&Value>| {
+            let value = OutNode::root(old).to_value();
+            let is_same = |said: &&Value| **said != value && said.to_string() == value.to_string();
+            over.changed(None, said.filter(is_same)?)
+        };
+        let below = |body: &Out<'a>, keyname: &str, said: &ByName<Value>| {
+            changed_entries(body, &|name, all| {
+                let of_name = |name: &str, old: &Out<'a>| version(old, said.get(name));
+                (name == keyname).then(|| changed_entries(all, &of_name))?
+            })
+        };
+        let output = |name: &str, body: &Out<'a>| {
+            let said = model.outputs.get(name);
+            changed_entries(body, &|key, old| (key == "value").then(|| version(old, said))?)
+        };
+        let group = |name: &str, body: &Out<'a>| {
+            below(body, "properties", &model.groups.get(name)?.properties)
+        };
+        let policy = |name: &str, body: &Out<'a>| {
+            below(body, "properties", &model.policies.get(name)?.properties)
+        };
+        let of: [(&str, &ChangeEntry<'_, 'a>); 3] =
+            [("outputs", &output), ("groups", &group), ("policies", &policy)];
+        for (section, change) in of {
+            set(sections, section, |old| {
+                Some(changed_entries(old?, change).unwrap_or(old?.clone()))
+            });
+        }
     }
 
     /// The relationship templates of other targets that relations of the model were made from, and
@@ -485,6 +522,28 @@ fn retargeted<'a>(item: &Out<'a>, target: &str) -> Out<'a> {
         };
     }
     like(item, all)
+}
+
+/// What an entry of this name becomes; `None` if it stays.
+type ChangeEntry<'c, 'a> = dyn Fn(&str, &Out<'a>) -> Option<Out<'a>> + 'c;
+
+/// A map, or a list of maps, with some of its entries changed; `None` if none is.
+fn changed_entries<'a>(map: &Out<'a>, change: &ChangeEntry<'_, 'a>) -> Option<Out<'a>> {
+    let mut is_changed = false;
+    let mut taken = |old: &Out<'a>, new: Option<Out<'a>>| {
+        is_changed |= new.is_some();
+        new.unwrap_or_else(|| old.clone())
+    };
+    let changed = if OutNode::root(map).kind() == cuvee_text::yaml::NodeKind::Sequence {
+        let all = items(map).into_iter();
+        let all = all.map(|item| (None, taken(&item, changed_entries(&item, change))));
+        Out::Seq { items: all.collect(), like: None }
+    } else {
+        let mut all = entries(map);
+        all.iter_mut().for_each(|(key, old)| *old = taken(old, change(&key_name(key), old)));
+        like(map, all)
+    };
+    is_changed.then_some(changed)
 }
 
 /// Each value of a map, or of the maps in a list.

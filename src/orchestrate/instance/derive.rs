@@ -9,6 +9,7 @@ use super::query::{ModelReading, holds_secret, query_value};
 use super::secrets::KeptSecrets;
 use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::orchestrate::plan::with_definition;
 use crate::orchestrate::representation;
 use crate::orchestrate::substitute::represented;
 use crate::topology::named::NamedParts;
@@ -16,13 +17,13 @@ use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity};
 use crate::topology::value_source::inputs;
 use crate::topology::{
     AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
-    TopologyNode, TopologyPolicy, TopologyRelation, type_named,
+    TopologyNode, TopologyParameter, TopologyPolicy, TopologyRelation, type_named,
 };
 use crate::tosca::function::{Function, function_in};
 use crate::tosca::secrecy::Secrecy;
 use crate::tosca::types::Parts;
 use crate::tosca::types::schemas::Schemas;
-use crate::tosca::value::{check_value, concealed};
+use crate::tosca::value::{check_value, concealed, has_number, takes_null, with_versions};
 use crate::tosca::{
     Directive, EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
     meant, v2_0,
@@ -138,6 +139,7 @@ pub(crate) fn derive<'a>(
     };
     let mut model = deriving.model();
     compute_attributes(&mut model);
+    deriving.take_versions(&mut model);
     let outputs = deriving.computed_outputs();
     let (places, found) = (deriving.secret.places(), deriving.found);
     if found.has_errors() {
@@ -158,7 +160,7 @@ fn compute_attributes(model: &mut InstanceModel) {
         computed.map(move |(name, value)| (Arc::clone(owner), Arc::clone(name), &value.value))
     });
     let values = computed.map(|(owner, name, value)| {
-        let value = evaluated(model, &owner, value);
+        let value = evaluated(model, Some(&owner), value);
         (owner, name, value)
     });
     for (owner, name, value) in values.collect::<Vec<_>>() {
@@ -178,9 +180,9 @@ fn compute_attributes(model: &mut InstanceModel) {
 }
 
 /// The value of an expression of an element, if it is known and no secret.
-fn evaluated(model: &InstanceModel, owner: &str, value: &Value) -> Option<Value> {
+fn evaluated(model: &InstanceModel, owner: Option<&str>, value: &Value) -> Option<Value> {
     let document = parse(FileId::DETACHED, write_flow(value).into(), &Limits::default()).ok()?;
-    let value = query_value(model, document.root(), Some(owner), &ModelReading::default()).ok()?;
+    let value = query_value(model, document.root(), owner, &ModelReading::default()).ok()?;
     (!holds_secret(&value) && function_in(&value).is_none()).then_some(value)
 }
 
@@ -393,6 +395,8 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
         let given: FxHashMap<_, _> = given_inputs(self.variant).collect();
         for input in &self.variant.topology.inputs {
             let Some(value) = given.get(&input.name) else { continue };
+            let versions = self.versions(input, value);
+            let value = versions.as_ref().unwrap_or(value);
             let secrecy = self.secret.input(&input.name);
             let value = self.secrets.learned(value, &secrecy, self.secret.data());
             inputs.insert(Arc::from(&*input.name), value);
@@ -420,11 +424,37 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             else {
                 continue;
             };
+            let versions = self.versions(output, &value.value);
+            let value = versions.as_ref().unwrap_or(&value.value);
             let secrecy = self.secret.output(&output.name);
-            let value = self.secrets.learned(&value.value, &secrecy, self.secret.data());
+            let value = self.secrets.learned(value, &secrecy, self.secret.data());
             outputs.insert(Arc::from(&*output.name), value);
         }
         outputs
+    }
+
+    /// The value of an input or output with its versions as texts; `None` if it has none.
+    fn versions(&self, parameter: &TopologyParameter, value: &Value) -> Option<Value> {
+        has_number(value).then(|| {
+            with_definition(parameter, self.variant.types, |definition| {
+                with_versions(value, definition.expected()?, &self.schemas)
+            })
+        })?
+    }
+
+    /// Gives outputs that ask for versions these as the model has them: what an output without a type
+    /// asks for says whether a number is a version.
+    fn take_versions(&self, model: &mut InstanceModel) {
+        for output in &self.variant.written.outputs {
+            let known = model.outputs.get(&*output.name).filter(|known| has_number(known));
+            let asked = output.value.as_ref().filter(|it| function_in(&it.value).is_some());
+            let (Some(known), Some(asked)) = (known, asked) else { continue };
+            let asked = evaluated(model, None, &asked.value);
+            let is_same = |asked: &Value| asked.to_string() == known.to_string();
+            if let Some(value) = asked.filter(is_same) {
+                model.outputs.insert(Arc::from(&*output.name), value);
+            }
+        }
     }
 
     fn node(&mut self, id: NodeIndex) -> NodeInstance {
@@ -528,10 +558,15 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             let value = said.map(|one| one.value.value.clone());
             let default = definition.default.filter(|_| assigned.has_defaults);
             let default = || definition.value.or(default).map(meant::value_of);
-            let value = value.filter(|value| *value != Value::Null).or_else(default);
+            let expected = definition.expected();
+            let takes_null = expected.is_some_and(|schema| takes_null(schema, &self.schemas));
+            let is_value = |value: &Value| takes_null || *value != Value::Null;
+            let value = value.filter(is_value).or_else(default);
             let at = said.map_or(assigned.at, |one| one.value.span);
-            match value.filter(|value| *value != Value::Null) {
+            match value.filter(is_value) {
                 Some(value) => {
+                    let kept = expected.and_then(|it| with_versions(&value, it, &self.schemas));
+                    let value = kept.unwrap_or(value);
                     self.judge(assigned, name, &value, Some(definition), at);
                     all.push((Arc::from(*name), value));
                 }

@@ -81,5 +81,10 @@ pub(crate) fn taken(value: &Value) -> Value {
 }
 
 fn unwritten(number: &Number) -> Number {
-    number.as_int().map_or_else(|| Number::float(number.as_f64()), Number::int)
+    match number.as_int() {
+        Some(value) => Number::int(value),
+        // Only its text has all digits.
+        None if number.is_beyond_64_bits() => number.clone(),
+        None => Number::float(number.as_f64()),
+    }
 }

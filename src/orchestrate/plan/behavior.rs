@@ -19,7 +19,9 @@ use crate::topology::{
 };
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::secrecy::{Secrecy, SecretNames};
+use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{InterfaceDefinition, Parts};
+use crate::tosca::value::{Primitive, Schema, has_number, with_versions};
 use crate::tosca::{
     Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
     PropertyDefinition, TypeId, TypeRef, Types, meant,
@@ -28,7 +30,7 @@ use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -905,8 +907,42 @@ impl<'t, 'a> Behaviors<'t, 'a> {
                 || self.is_assigned_secret(own, &input.name)
                 || self.secrets.has_secret_name(&input.value);
         }
+        self.take_versions(&mut call, owner);
         self.add_in_place(&mut call, implementation, inherited, (from, owner));
         Some(call)
+    }
+
+    /// Makes unquoted versions among the inputs of a call texts: as a number, `1.10` is `1.1`.
+    fn take_versions(&self, call: &mut PlanCall, owner: ValueOwner) {
+        if !call.inputs.iter().any(|input| has_number(&input.value)) {
+            return;
+        }
+        let of_type = match owner {
+            ValueOwner::Node(node) => self.effective(node),
+            ValueOwner::Relation(relation) => self.relation_effective(relation),
+            ValueOwner::Topology => None,
+        };
+        let Some(defined) = of_type.and_then(|it| it.interfaces.get(&*call.interface)) else {
+            return;
+        };
+        let defined = &defined.definition;
+        let operation = defined.operations.get(&*call.operation).map(|it| &it.definition);
+        let of_operation = operation.into_iter().flat_map(|operation| &operation.inputs);
+        let all = defined.inputs.values().map(|part| &part.definition).chain(of_operation);
+        let all: Vec<_> = all.collect();
+        let of_types = OnceCell::new();
+        for input in call.inputs.iter_mut().filter(|input| has_number(&input.value)) {
+            let definition = all.iter().rfind(|definition| definition.named.name == input.name);
+            let expected = definition.and_then(|definition| definition.expected());
+            let is_number = |schema: &&Schema<'_>| {
+                matches!(schema.primitive(), Some(Primitive::Integer | Primitive::Float))
+            };
+            let Some(expected) = expected.filter(|schema| !is_number(schema)) else { continue };
+            let schemas = of_types.get_or_init(|| Schemas::new(self.types_for(owner)));
+            if let Some(value) = with_versions(&input.value, expected, schemas) {
+                input.value = value;
+            }
+        }
     }
 
     /// Adds the properties of an artifact that is defined in place of the implementation.

@@ -135,7 +135,7 @@ fn default(
 /// Asks something about the declaration of an input. The topology contains the declaration as data,
 /// so it is written as a document of the same version again. Names of types mean what they mean in the file of the
 /// workflow.
-fn with_definition<T: Default>(
+pub(crate) fn with_definition<T: Default>(
     input: &TopologyParameter,
     types: &Types<'_>,
     ask: impl FnOnce(&PropertyDefinition<'_>) -> T,

@@ -52,6 +52,7 @@ pub(crate) use condition::{AskedAttribute, condition_holds};
 pub use decide::{DecidedConditions, KnownCondition, decide};
 pub use digest::{digest_in, digest_of};
 pub(crate) use flow::{Flow, handled_steps, is_tolerant};
+pub(crate) use inputs::with_definition;
 pub use model::{
     CallInput, CallOutput, ChangeClass, ChangeReason, ElementChange, Guard, InstanceCount,
     KnownAttribute, PartKind, Plan, PlanBase, PlanCall, PlanCallIndex, PlanCounts, PlanElement,

@@ -298,6 +298,13 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
                 self.invalid(datum, kind);
                 return false;
             }
+            // A value from elsewhere has no version of its own.
+            Some(Primitive::Integer)
+                if kind.is_of_2_0() && matches!(datum.scalar(), Some(Scalar::Float(_))) =>
+            {
+                self.invalid(datum, kind);
+                return false;
+            }
             Some(primitive) if Literal::read(datum, primitive).is_some() => {
                 self.spelling(datum, primitive)
             }

@@ -1,0 +1,64 @@
+//! Values as instances keep them, away from the document that they were written in.
+
+use super::check::ValueChecker;
+use super::{DataTypes, Primitive, Schema};
+use crate::tosca::function::Function;
+use cuvee_text::value::Value;
+use std::sync::Arc;
+
+/// The value with texts in place of unquoted versions: as a number, `1.10` is `1.1`. `None` where it
+/// has none.
+pub(crate) fn with_versions<'t, 'a>(
+    value: &Value,
+    schema: &'t Schema<'t>,
+    types: &'t dyn DataTypes<'a>,
+) -> Option<Value> {
+    has_number(value).then(|| versions(&ValueChecker::new(types), value, schema))?
+}
+
+/// Whether null is a value of this type, and not the lack of one.
+pub(crate) fn takes_null<'t, 'a>(schema: &'t Schema<'t>, types: &'t dyn DataTypes<'a>) -> bool {
+    let base = ValueChecker::new(types).kind(schema).base;
+    matches!(base, Some(Primitive::Nil | Primitive::Null))
+}
+
+/// Whether a value has a number that may be a version. Most values have none, and need no types.
+pub(crate) fn has_number(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.text().is_some(),
+        Value::List(items) => items.iter().any(has_number),
+        Value::Map(entries) => entries.iter().any(|(_, value)| has_number(value)),
+        _ => false,
+    }
+}
+
+fn versions<'t>(
+    checker: &ValueChecker<'t, '_>,
+    value: &Value,
+    schema: &'t Schema<'t>,
+) -> Option<Value> {
+    let kind = checker.kind(schema);
+    match value {
+        Value::Number(number) if kind.base == Some(Primitive::Version) => {
+            Some(Value::from(number.to_string()))
+        }
+        Value::List(items) => {
+            let entry = kind.entry_schema()?;
+            let new: Vec<_> = items.iter().map(|item| versions(checker, item, entry)).collect();
+            let both = new.iter().zip(&**items);
+            let either = both.map(|(new, old)| new.as_ref().unwrap_or(old).clone());
+            new.iter().any(Option::is_some).then(|| Value::List(either.collect()))
+        }
+        Value::Map(entries) if Function::called_in(value).is_none() => {
+            let part = |(name, value): &(Arc<str>, Value)| {
+                kind.part(name).and_then(|schema| versions(checker, value, schema))
+            };
+            let new: Vec<_> = entries.iter().map(part).collect();
+            let both = new.iter().zip(&**entries);
+            let either = both
+                .map(|(new, (name, old))| (Arc::clone(name), new.as_ref().unwrap_or(old).clone()));
+            new.iter().any(Option::is_some).then(|| Value::Map(either.collect()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,2 @@
+echo "p=$p limit=$limit"
+cat "$CUVEE_INPUTS"

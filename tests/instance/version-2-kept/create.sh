@@ -1,0 +1,3 @@
+echo "v=$v u=$u lit=$lit limit=$limit"
+cat "$CUVEE_INPUTS"
+echo a=6.60 > "$CUVEE_OUTPUTS"
