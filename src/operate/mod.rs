@@ -229,7 +229,9 @@ impl InstanceOperator<'_> {
         let outputs = values.outputs(template.root());
         let report = InstanceReport { outputs: outputs.clone(), ..InstanceReport::default() };
         if !outputs.is_empty() {
-            instance.record(&report, &(self.author)().author(), TakenReports::default())?;
+            // What the template computes is kept, whether or not it fits its type.
+            let taking = TakenReports { force: true, ..TakenReports::default() };
+            instance.record(&report, &(self.author)().author(), taking)?;
         }
         Ok(outputs)
     }

@@ -48,7 +48,8 @@ pub struct StoredInstance<'s> {
 pub struct TakenReports {
     /// Whether attributes that the type does not declare are kept as metadata.
     pub undeclared: bool,
-    /// Whether reported states are accepted even if no operation leads to them.
+    /// Whether reported states are accepted even if no operation leads to them, and outputs even if
+    /// they do not fit.
     pub force: bool,
 }
 
@@ -447,9 +448,10 @@ impl<'s> StoredInstance<'s> {
         taking: TakenReports,
         refused: &Cell<Option<ReportRefusal>>,
     ) -> Result<RecordedChange<Reported>, Failure> {
+        let has_outputs = report.has_outputs() && self.model().target.is_kept();
         let needs = ReportNeeds {
-            types: report_needs_types(report),
-            target: report.has_event(),
+            types: report_needs_types(report) || has_outputs,
+            target: report.has_event() || has_outputs,
             plan: self.log.is_whole(),
         };
         self.judging(taking, needs, |log, rules, carried| {
@@ -534,7 +536,9 @@ impl<'s> StoredInstance<'s> {
         force: bool,
     ) -> Result<RecordedChange<Reported>, Failure> {
         let seal = self.seal()?;
-        let needs = ReportNeeds { types: true, target: false, plan: false };
+        // Values of inputs and outputs are checked against the topology.
+        let target = matches!(edit, ModelEdit::Set { .. });
+        let needs = ReportNeeds { types: true, target, plan: false };
         self.declared(needs, |log, types| {
             let secrets = Some(&seal);
             let rules = ReportRules { types, secrets, force, ..ReportRules::default() };

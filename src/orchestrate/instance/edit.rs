@@ -240,9 +240,9 @@ fn set(
     }
     let (entity, _) = place.names();
     let known = place.known(model)?;
-    place.check(model, rules, value)?;
+    let kept = place.check(model, rules, value)?;
     let of = place.value(model)?;
-    let value = value.map(|value| rules.sealed(&of, value)).transpose()?;
+    let value = kept.as_ref().or(value).map(|value| rules.sealed(&of, value)).transpose()?;
     Ok((known != value.as_ref()).then(|| place.event(entity, value)))
 }
 
@@ -323,26 +323,35 @@ impl EditedPlace {
         })
     }
 
-    /// Checks a value against the declaration in the type of the node.
+    /// Checks a value against its declaration. Gives the value as it is kept, if that differs.
     fn check(
         &self,
         model: &InstanceModel,
         rules: &ReportRules<'_, '_, '_>,
         value: Option<&Value>,
-    ) -> Result<(), Diagnostic> {
-        let name = self.names().1;
-        if matches!(self, Self::Metadata(..)) {
-            return check_metadata(name);
+    ) -> Result<Option<Value>, Diagnostic> {
+        if let Self::Metadata(_, name) = self {
+            return check_metadata(name).map(|()| None);
         }
-        let (Self::Property(id, capability, name) | Self::Attribute(id, capability, name)) = self
-        else {
-            return Ok(());
-        };
-        let of =
-            DeclaredName { id, node: node(model, id)?, capability: capability.as_deref(), name };
-        match rules.types.map(|types| of.is_declared(types, value)).transpose()? {
-            Some(false) => Err(of.unknown(rules.types)),
-            _ => Ok(()),
+        let Some(types) = rules.types else { return Ok(None) };
+        match self {
+            Self::Property(id, capability, name) | Self::Attribute(id, capability, name) => {
+                let (node, capability) = (node(model, id)?, capability.as_deref());
+                let of = DeclaredName { id, node, capability, name };
+                match of.is_declared(types, value)? {
+                    false => Err(of.unknown(rules.types)),
+                    true => Ok(value.map(|value| of.kept(rules.types, value).into_owned())),
+                }
+            }
+            Self::GroupProperty(group, name) => {
+                let type_name = model.groups.get(group).map_or("", |group| &group.type_name);
+                types.group_property((group, type_name), name, value)
+            }
+            Self::Input(_) | Self::Output(_) => {
+                let of = self.value(model)?;
+                value.map_or(Ok(None), |value| types.parameter(&of, value))
+            }
+            Self::State(_) | Self::Metadata(..) => Ok(None),
         }
     }
 

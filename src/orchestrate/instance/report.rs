@@ -11,11 +11,12 @@ use super::secrets::SecretSeal;
 use super::transition::{ReportedState, skipped_between};
 use super::unwritten::Unwritten;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::orchestrate::plan::with_definition;
 use crate::topology::Topology;
 use crate::topology::sensitive::{InstanceValue, kept_secret};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{EffectiveType, PropertyDefinition};
-use crate::tosca::value::check_assignment;
+use crate::tosca::value::{Findings, check_assignment, check_value as checked, with_versions};
 use crate::tosca::{Family, NodeState, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
@@ -111,6 +112,60 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
     /// The target.
     pub(super) fn topology(&self) -> Option<&Topology> {
         self.topology.get_or_init(|| self.target?()).as_ref()
+    }
+
+    /// The value of an input or output of the target as it is kept, if that differs.
+    ///
+    /// # Errors
+    /// `unknown-element` if the target declares none of this name, `invalid-value`.
+    pub(super) fn parameter(
+        &self,
+        of: &InstanceValue<'_>,
+        value: &Value,
+    ) -> Result<Option<Value>, Diagnostic> {
+        let Some(topology) = self.topology() else { return Ok(None) };
+        let (what, name, all) = match *of {
+            InstanceValue::Input(name) => ("input", name, &topology.inputs),
+            InstanceValue::Output(name) => ("output", name, &topology.outputs),
+            _ => return Ok(None),
+        };
+        let Some(parameter) = all.iter().find(|one| one.name == name) else {
+            let message = format!("the template has no {what} `{name}`");
+            let help = did_you_mean(name, all.iter().map(|one| &*one.name));
+            return Err(Diagnostic::error(Code::UnknownElement, message).help_opt(help));
+        };
+        let (kept, wrong) = with_definition(parameter, self.types, |definition| {
+            let Some(expected) = definition.expected() else { return (None, None) };
+            let found = checked(value, expected, &self.schemas);
+            let wrong = wrong_value(&found, &format!("the {what} `{name}`"), expected.type_name);
+            (with_versions(value, expected, &self.schemas), wrong)
+        });
+        wrong.map_or(Ok(kept), Err)
+    }
+
+    /// The value of a property of a group as it is kept, if that differs.
+    ///
+    /// # Errors
+    /// `unknown-property` if its type declares none of this name, `invalid-value`.
+    pub(super) fn group_property(
+        &self,
+        (group, type_name): (&str, &str),
+        name: &str,
+        value: Option<&Value>,
+    ) -> Result<Option<Value>, Diagnostic> {
+        let Some(id) = self.types.find_told(Family::Group, type_name) else { return Ok(None) };
+        let kind = self.types.effective(id);
+        let Some(part) = kind.properties.get(name) else {
+            if kind.is_open {
+                return Ok(None);
+            }
+            let message = format!("`{group}` has no property `{name}`");
+            let help = did_you_mean(name, kind.properties.keys().copied());
+            return Err(Diagnostic::error(Code::UnknownProperty, message).help_opt(help));
+        };
+        let (definition, Some(value)) = (&part.definition, value) else { return Ok(None) };
+        check_value(self, &format!("`{name}` of `{group}`"), definition, value)?;
+        Ok(definition.expected().and_then(|it| with_versions(value, it, &self.schemas)))
     }
 
     /// The effective type of a node.
@@ -300,6 +355,13 @@ impl InstanceReport {
         moves
     }
 
+    /// Whether the report has outputs of the topology.
+    pub(crate) fn has_outputs(&self) -> bool {
+        let mut has_outputs = false;
+        self.all(&mut |it| has_outputs |= it.event.is_none() && !it.outputs.is_empty());
+        has_outputs
+    }
+
     /// Whether the report tells of an event.
     pub(crate) fn has_event(&self) -> bool {
         let mut has_event = false;
@@ -362,7 +424,9 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
         }
         let outputs = if report.event.is_none() { &*report.outputs } else { &[] };
         for (name, value) in outputs {
-            let value = self.rules.sealed(&InstanceValue::Output(name), value)?;
+            let of = InstanceValue::Output(name);
+            let declared = self.declared_output(&of, value)?;
+            let value = self.rules.sealed(&of, declared.as_ref().unwrap_or(value))?;
             if self.record.model().outputs.get(name) != Some(&value) {
                 self.add(Event::Output { name: Arc::clone(name), value: Some(value) })?;
             }
@@ -377,6 +441,28 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
                 "an `outcome` needs a `step`, which is missing",
             )),
             None => Ok(()),
+        }
+    }
+
+    /// The value of an output as it is kept, if that differs. What is not declared may be an output
+    /// of the target of the plan that is carried out.
+    fn declared_output(
+        &self,
+        of: &InstanceValue<'_>,
+        value: &Value,
+    ) -> Result<Option<Value>, Diagnostic> {
+        let Some(types) = self.rules.types else { return Ok(None) };
+        let has_other_target = || {
+            let open = self.record.model().orchestration.as_ref();
+            open.is_some_and(|open| open.target.is_some())
+        };
+        match types.parameter(of, value) {
+            Err(_) if self.rules.force => Ok(None),
+            Err(error) if error.code == Code::UnknownElement => {
+                let is_kept = self.rules.undeclared || has_other_target();
+                if is_kept { Ok(None) } else { Err(error) }
+            }
+            found => found,
         }
     }
 
@@ -577,7 +663,7 @@ impl ReportJudge<'_, '_, '_, '_, '_, '_> {
             };
             return self.metadata(Some(entity), &[(name, value.clone())]);
         }
-        let value = self.rules.sealed(&of.value(), value)?;
+        let value = self.rules.sealed(&of.value(), &of.kept(self.rules.types, value))?;
         if known != Some(&value) {
             let (entity, capability) = (Arc::clone(entity), capability.cloned());
             let (name, value) = (Arc::clone(name), Some(value));
@@ -788,22 +874,43 @@ impl<'n> DeclaredName<'n> {
         types: &DeclaredTypes<'_, '_>,
         value: Option<&Value>,
     ) -> Result<bool, Diagnostic> {
-        let Some(kind) = types.of(self.node) else { return Ok(true) };
-        let Self { id, capability, name, .. } = *self;
-        let (attributes, properties, is_open) = match capability {
+        let (definition, is_open) = self.definition(types);
+        let Some(definition) = definition else { return Ok(is_open) };
+        let whose = format!("`{}` of `{}`", self.name, self.id);
+        value.map_or(Ok(()), |value| check_value(types, &whose, definition, value)).map(|()| true)
+    }
+
+    /// The definition of the name, and whether there may be others that are not known.
+    fn definition<'d, 'a>(
+        &self,
+        types: &'d DeclaredTypes<'_, 'a>,
+    ) -> (Option<&'d PropertyDefinition<'a>>, bool) {
+        let Some(kind) = types.of(self.node) else { return (None, true) };
+        let (attributes, properties, is_open) = match self.capability {
             None => (&kind.attributes, &kind.properties, kind.is_open),
             Some(capability) => match kind.capabilities.get(capability) {
-                None => return Ok(kind.is_open),
+                None => return (None, kind.is_open),
                 Some(found) => {
                     let found = &found.definition;
                     (&found.attributes, &found.properties, found.is_open)
                 }
             },
         };
-        let part = attributes.get(name).or_else(|| properties.get(name));
-        let Some(definition) = part.map(|part| &part.definition) else { return Ok(is_open) };
-        let whose = format!("`{name}` of `{id}`");
-        value.map_or(Ok(()), |value| check_value(types, &whose, definition, value)).map(|()| true)
+        let part = attributes.get(self.name).or_else(|| properties.get(self.name));
+        (part.map(|part| &part.definition), is_open)
+    }
+
+    /// The value as it is kept: its versions are texts.
+    pub(super) fn kept<'v>(
+        &self,
+        types: Option<&DeclaredTypes<'_, '_>>,
+        value: &'v Value,
+    ) -> Cow<'v, Value> {
+        let kept = types.and_then(|types| {
+            let expected = self.definition(types).0?.expected()?;
+            with_versions(value, expected, &types.schemas)
+        });
+        kept.map_or(Cow::Borrowed(value), Cow::Owned)
     }
 
     /// The error `unknown-property`.
@@ -835,10 +942,14 @@ fn check_value(
     definition: &PropertyDefinition<'_>,
     value: &Value,
 ) -> Result<(), Diagnostic> {
-    let found = check_assignment(value, definition, &types.schemas).diagnostics;
+    let found = check_assignment(value, definition, &types.schemas);
+    wrong_value(&found, whose, definition.schema.type_name).map_or(Ok(()), Err)
+}
+
+/// The first error in a value of this type, without the value.
+fn wrong_value(found: &Findings<'_>, whose: &str, expected: &str) -> Option<Diagnostic> {
     let is_error = |found: &&Diagnostic| found.severity == crate::diagnostic::Severity::Error;
-    let Some(error) = found.iter().find(is_error) else { return Ok(()) };
-    let expected = definition.schema.type_name;
+    let error = found.diagnostics.iter().find(is_error)?;
     let message = match Code::named(error.code) {
         Some(Code::ViolatedConstraint) => {
             format!("the value of {whose} violates a constraint of its definition")
@@ -851,5 +962,5 @@ fn check_value(
         }
         _ => format!("the value of {whose} is not of its type, `{expected}`"),
     };
-    Err(Diagnostic::error(Code::InvalidValue, message))
+    Some(Diagnostic::error(Code::InvalidValue, message))
 }
