@@ -15,7 +15,9 @@ use crate::orchestrate::plan::{
     VariantOrigin,
 };
 use crate::orchestrate::redact::{Redaction, learn_written, unmarked};
-use crate::orchestrate::tree::plain;
+use crate::orchestrate::tree::{
+    MapEntries, entries, key_name, plain, rebuilt, set, within_topology,
+};
 use crate::parallel::beside;
 use crate::topology::Topology;
 use crate::topology::diff::step;
@@ -25,7 +27,8 @@ use crate::tosca::function::function_in;
 use crate::tosca::load::{Extent, Loaded, TemplateLocation, below_one};
 use crate::tosca::secrecy::{Secrecy, SecretData, SecretNames};
 use crate::tosca::sensitive::said_sensitive;
-use crate::tosca::{NodeState, Types, v2_0};
+use crate::tosca::types::Parts;
+use crate::tosca::{Family, NodeState, PropertyDefinition, Types, v2_0};
 use crate::variability::choice::Choice;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::Interpreted;
@@ -462,11 +465,62 @@ pub(super) fn template_of(
     let side = KeptSide::of(model, targets)?;
     let target = side.loaded.whole(side.loaded.template())?.root();
     let document = side.overlaid(model, PlannedExtent::All, target, true);
+    let (loaded, choice) = (&side.loaded, &side.resolver.choice);
+    let document = types::known(loaded, choice, InputMode::Closed, |types| {
+        Ok::<_, Diagnostics>(without_fixed(&document, types))
+    });
+    let sources = || side.loaded.sources().clone();
+    let document =
+        document.map_err(|Diagnostics(diagnostics)| Failure { diagnostics, sources: sources() })?;
     // Marks with digests stay, since a plan to the template takes them for what they stand for.
     Ok(match model.secrets {
         SecretsMode::Keep if reveal => write_yaml(&unmarked(&document, true)),
         SecretsMode::Keep => without_secrets(&document),
         SecretsMode::Digest | SecretsMode::Drop => write_yaml(&document),
+    })
+}
+
+/// The document without values that types fix, which no template of TOSCA 2.0 may assign.
+fn without_fixed<'a>(document: &Out<'a>, types: &Types<'_>) -> Out<'a> {
+    if !types.is_of_2_0() {
+        return document.clone();
+    }
+    let properties = |all: &mut MapEntries<'a>, defined: &Parts<'_, PropertyDefinition<'_>>| {
+        let is_fixed =
+            |name: &str| defined.get(name).is_some_and(|part| part.definition.takes_no_value());
+        set(all, "properties", |old| {
+            let mut values = entries(old?);
+            values.retain(|(key, _)| !is_fixed(&key_name(key)));
+            (!values.is_empty()).then(|| rebuilt(old, values))
+        });
+    };
+    let node = |template: &Out<'a>| {
+        let kind = OutNode::root(template).get("type");
+        let kind = kind.and_then(|kind| types.find(Family::Node, &kind.text()?));
+        let Some(kind) = kind.map(|kind| types.effective(kind)) else { return template.clone() };
+        let mut body = entries(template);
+        properties(&mut body, &kind.properties);
+        set(&mut body, "capabilities", |old| {
+            let mut capabilities = entries(old?);
+            for (key, capability) in &mut capabilities {
+                let Some(defined) = kind.capabilities.get(&*key_name(key)) else { continue };
+                let mut said = entries(capability);
+                properties(&mut said, &defined.definition.properties);
+                *capability = rebuilt(Some(&*capability), said);
+            }
+            Some(rebuilt(old, capabilities))
+        });
+        rebuilt(Some(template), body)
+    };
+    within_topology(document, &mut |section, value| match section {
+        "node_templates" => {
+            let nodes = entries(value).into_iter().map(|(key, template)| {
+                let without = node(&template);
+                (key, without)
+            });
+            rebuilt(Some(value), nodes.collect())
+        }
+        _ => value.clone(),
     })
 }
 

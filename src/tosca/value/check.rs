@@ -12,9 +12,7 @@ use super::{
     PropertyDefinition, Schema, Undecided, UndecidedReason, function, function_not_map,
 };
 use crate::diagnostic::{Cite, Code, Diagnostic, Rule, Severity, TOSCA_2_0, did_you_mean, listed};
-use crate::tosca::v2_0::function::{
-    BuiltIn, FormedValue, NODE_INDEX, PlainText, amount_and_unit, constant,
-};
+use crate::tosca::v2_0::function::{BuiltIn, FormedValue, PlainText, amount_and_unit, constant};
 use crate::tosca::v2_0::{self, called, called_as_key};
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, Scalar};
@@ -538,8 +536,7 @@ impl<'t, 'a> ValueChecker<'t, 'a> {
         }
         let Some(fixed) = definition.value else { return };
         if v2_0::is_of(fixed.document()) {
-            // Where nodes of one template have been told apart, each has the value of its index.
-            if v2_0::calls_function(&fixed.to_value(), NODE_INDEX) {
+            if !definition.takes_no_value() {
                 return;
             }
             let name = definition.named.name;

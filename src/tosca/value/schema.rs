@@ -218,6 +218,16 @@ impl<'a> PropertyDefinition<'a> {
         self.value.or(self.default.filter(|_| self.is_required()))
     }
 
+    /// Whether the value is fixed, so that nothing else may be assigned, not even the same (TOSCA
+    /// 2.0, section 9.3). Where nodes of one template have been told apart, each has the value of
+    /// its index.
+    pub(crate) fn takes_no_value(&self) -> bool {
+        self.value.is_some_and(|fixed| {
+            v2_0::is_of(fixed.document())
+                && !v2_0::calls_function(&fixed.to_value(), v2_0::function::NODE_INDEX)
+        })
+    }
+
     /// Whether a value is required. The default is true (section 3.6.10.5).
     pub fn is_required(&self) -> bool {
         self.required.and_then(boolean).unwrap_or(true)
