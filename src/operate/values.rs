@@ -6,7 +6,7 @@ use super::plan::{PlannedInput, RelationEnds, RunStep};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     FunctionOwner, InstanceModel, ModelReading, NodeInstance, RelationInstance, SecretMasker,
-    SecretSeal, SecretValues, query_value_of, taken,
+    SecretSeal, SecretValues, SecretsMode, query_value_of, taken,
 };
 use crate::topology::sensitive::{InstanceValue, SENSITIVE, kept_secret};
 use crate::tosca::function::function_in;
@@ -56,6 +56,18 @@ impl RunSecrets {
     /// The secret that an instance keeps in this form; `None` if the run does not know it.
     pub(super) fn value(&self, kept: &Value) -> Option<Value> {
         self.known.borrow().value(kept)
+    }
+
+    /// Whether the instance keeps nothing of secrets.
+    fn drops(&self) -> bool {
+        self.seal.kept().mode() == SecretsMode::Drop
+    }
+
+    /// The value of an input that has secrets, if the caller gave them.
+    fn of_input(&self, step: &RunStep, name: &str) -> Option<Value> {
+        let (interface, operation) = (step.interface.as_deref()?, step.operation.as_deref()?);
+        let operation = format!("{}/{interface}.{operation}", step.target.as_deref()?);
+        self.known.borrow().of_input(&operation, name).cloned()
     }
 
     /// A value with its secrets as they are.
@@ -137,6 +149,11 @@ impl<'v> Values<'v> {
     ) -> Result<Value, Diagnostic> {
         let what = || format!("the input `{name}` of `{}`", step.id);
         let value = input.sealed.as_ref().unwrap_or(&input.value);
+        if self.is_dropped(value)
+            && let Some(value) = self.secrets.of_input(step, name)
+        {
+            return Ok(value);
+        }
         if input.when.is_none() && value.as_str() == Some(SENSITIVE) {
             return Err(missing_secret(&what()));
         }
@@ -150,6 +167,12 @@ impl<'v> Values<'v> {
             self.secrets.learn(&found, &taken(&SENSITIVE.into()));
         }
         Ok(found)
+    }
+
+    /// Whether an input has a secret of which the instance keeps nothing, nor does its plan.
+    fn is_dropped(&self, value: &Value) -> bool {
+        let is_hidden = value.as_str() == Some(SENSITIVE);
+        (is_hidden || kept_secret(value).is_some()) && self.secrets.drops()
     }
 
     /// The nodes whose attributes an input of a step needs and that nobody gave, each with the

@@ -93,8 +93,12 @@ impl Resolver {
         let answer = self.with_target(&mut kept.keeping(), |target, sources, loaded, types| {
             let mut values = SecretValues::of(&sources()?, kept)?;
             target.with_side((loaded, types), |side| {
-                for call in all_calls(side) {
-                    call.inputs.iter().for_each(|input| values.add_marked(&input.value, kept));
+                for (element, call) in all_calls(side) {
+                    let operation = format!("{element}/{}.{}", call.interface, call.operation);
+                    for input in &call.inputs {
+                        values.add_marked(&input.value, kept);
+                        values.add_input(&operation, &input.name, &input.value);
+                    }
                 }
             });
             Ok(values)
@@ -565,8 +569,9 @@ pub(super) fn secret_places(
     found.map_err(|Diagnostics(diagnostics)| Failure { diagnostics, sources })
 }
 
-/// The calls of all workflows of a variant, generated and written, as far as they can be planned.
-fn all_calls(side: VariantOfPlan<'_, '_>) -> Vec<PlanCall> {
+/// The calls of all workflows of a variant, generated and written, as far as they can be planned,
+/// each with the element that it acts on.
+fn all_calls(side: VariantOfPlan<'_, '_>) -> Vec<(String, PlanCall)> {
     let generated = ["deploy", "undeploy"].map(|workflow| (workflow, true));
     let written = side.topology.workflows.iter().map(|workflow| (&*workflow.name, false));
     let plan = |(workflow, generated): (&str, bool)| {
@@ -574,7 +579,16 @@ fn all_calls(side: VariantOfPlan<'_, '_>) -> Vec<PlanCall> {
         plan::plan_instance(side, &PlanQuery { workflow, generated, ..PlanQuery::default() }).ok()
     };
     let plans = generated.into_iter().chain(written).filter_map(plan);
-    plans.flat_map(|(plan, _)| plan.calls).collect()
+    let mut calls = Vec::new();
+    for (plan, _) in plans {
+        let elements = plan.step_ids().filter_map(|id| {
+            let step = plan.step(id);
+            Some((step.element?, plan.call_of(id)?))
+        });
+        calls
+            .extend(elements.map(|(id, call)| (plan.element(id).identifier.clone(), call.clone())));
+    }
+    calls
 }
 
 fn answered(

@@ -14,9 +14,9 @@ use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, BegunPlan, ClaimedStep, DeclaredTypes, DerivesFrom, DrawToken,
     EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, KeptSecrets, LockHolder,
     ModelEdit, ModelReading, NextReports, Orchestration, ReadyStep, RecordAuthor, RecordOrigin,
-    RecordedChange, ReportRules, ReportStream, Reported, SecretPlaces, SecretSeal, Store,
-    TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, check_lineage, choice_of,
-    computed_outputs, random_name,
+    RecordedChange, ReportRules, ReportStream, Reported, SecretPlaces, SecretSeal, SecretsMode,
+    Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, begin_workflow,
+    check_lineage, choice_of, computed_outputs, none_open, random_name, with_secrets,
 };
 use crate::orchestrate::plan::Plan;
 use crate::topology::Topology;
@@ -211,14 +211,17 @@ impl<'s> StoredInstance<'s> {
     }
 
     /// Adds to a resolver the values that the instance has for topology inputs. A value counts if
-    /// the resolver's template declares the input and nobody gives another value. Secrets are left
-    /// out: the instance may know only a digest of them, so the caller has to give them.
+    /// the resolver's template declares the input and nobody gives another value. Secrets of which
+    /// the instance knows a digest only, or nothing, are left out: the caller has to give them.
     #[must_use]
     pub fn with_inputs(&self, resolver: Resolver) -> Resolver {
-        let known = self.model().inputs.iter().filter(|(_, value)| kept_secret(value).is_none());
-        known.fold(resolver, |resolver, (name, value)| {
-            resolver.known_deployment_input(name, value.clone())
-        })
+        let model = self.model();
+        let value = |value: &Value| match with_secrets(value) {
+            Some(plain) if model.secrets == SecretsMode::Keep => Some(plain),
+            _ => kept_secret(value).is_none().then(|| value.clone()),
+        };
+        let known = model.inputs.iter().filter_map(|(name, kept)| Some((name, value(kept)?)));
+        known.fold(resolver, |resolver, (name, value)| resolver.known_deployment_input(name, value))
     }
 
     /// Adds to a resolver the presets and variability inputs that the instance's target was chosen

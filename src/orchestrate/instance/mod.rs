@@ -40,7 +40,7 @@ pub use apply::{
     AppliedPlan, BegunPlan, ClaimedStep, Orchestration, ReadyStep, TargetModels, begin_workflow,
     finish_workflow,
 };
-pub(crate) use apply::{another_plan, check_lineage};
+pub(crate) use apply::{another_plan, check_lineage, none_open};
 pub(crate) use begin::{BegunInstance, random_name};
 pub use claim::DrawToken;
 pub(crate) use concrete::{NamedTemplates, Overlay, as_in_model, types_only};
@@ -78,6 +78,7 @@ pub(crate) use query::{FunctionOwner, query_value_of};
 pub use reduce::{ImpossibleEvent, RecordHead};
 pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported};
 pub(crate) use secrets::SecretScanner;
+pub(crate) use secrets::with_secrets;
 pub use secrets::{KeptSecrets, SecretSeal, SecretValues};
 pub use shown::OpenSecret;
 #[cfg(feature = "cli")]

@@ -237,6 +237,11 @@ pub(super) fn dropped(value: &Value) -> Option<Value> {
     with_plain(value, &|_| marked(Value::Null))
 }
 
+/// The value with the secrets that are kept in it as they are; `None` if it has none.
+pub(crate) fn with_secrets(value: &Value) -> Option<Value> {
+    with_plain(value, &Value::clone)
+}
+
 /// The value with something else in place of secrets that are kept as they are; `None` if it has
 /// none.
 fn with_plain(value: &Value, other: &dyn Fn(&Value) -> Value) -> Option<Value> {
@@ -309,6 +314,9 @@ impl SecretSeal {
 #[derive(Clone, Debug, Default)]
 pub struct SecretValues {
     by_digest: FxHashMap<Arc<str>, Value>,
+    /// The inputs of operations that have secrets, with the operation and its element: of what an
+    /// instance does not keep at all, this is the only trace.
+    by_input: FxHashMap<(Arc<str>, Arc<str>), Value>,
 }
 
 impl SecretValues {
@@ -343,6 +351,18 @@ impl SecretValues {
             }
             _ => {}
         }
+    }
+
+    /// Adds an input of an operation, if it has secrets.
+    pub(crate) fn add_input(&mut self, operation: &str, name: &str, value: &Value) {
+        let plain = with_secrets(value);
+        self.by_input.extend(plain.map(|plain| ((operation.into(), name.into()), plain)));
+    }
+
+    /// The value of an input of an operation that has secrets.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_input(&self, operation: &str, name: &str) -> Option<&Value> {
+        self.by_input.get(&(operation.into(), name.into()))
     }
 
     /// Adds the parts of a value of which an instance keeps something else.

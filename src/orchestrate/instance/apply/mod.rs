@@ -40,7 +40,7 @@ pub(super) fn complete_model(
 }
 
 /// Refuses to begin if another orchestration is open (I-36).
-pub(super) fn none_open(model: &InstanceModel) -> Result<(), Diagnostic> {
+pub(crate) fn none_open(model: &InstanceModel) -> Result<(), Diagnostic> {
     let Some(open) = &model.orchestration else { return Ok(()) };
     let message = format!("{} is open", open_name(open));
     Err(Diagnostic::error(Code::OrchestrationOpen, message)
