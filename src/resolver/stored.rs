@@ -7,7 +7,7 @@ use super::instances::operation_of_instance;
 use super::instances::{
     InstancePlanQuery, remove_instance, repair_instance, secret_places, template_of,
 };
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
 #[cfg(feature = "cli")]
 use crate::orchestrate::instance::Unwritten;
 use crate::orchestrate::instance::{
@@ -18,9 +18,9 @@ use crate::orchestrate::instance::{
     Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, begin_workflow,
     check_lineage, choice_of, computed_outputs, none_open, random_name, with_secrets,
 };
-use crate::orchestrate::plan::Plan;
-use crate::topology::Topology;
+use crate::orchestrate::plan::{Plan, is_generated_workflow};
 use crate::topology::sensitive::kept_secret;
+use crate::topology::{ActivityKind, Topology};
 #[cfg(feature = "cli")]
 use crate::tosca::Types;
 use crate::tosca::digest::sha256;
@@ -177,7 +177,7 @@ impl<'s> StoredInstance<'s> {
     pub fn plan_document(&self) -> Result<String, Diagnostic> {
         let open = self.model().orchestration.as_ref();
         let Some(digest) = open.and_then(|open| open.plan.as_ref()) else {
-            return Err(Diagnostic::error(Code::NoOrchestration, "no plan is being carried out"));
+            return Err(no_plan(self.model()));
         };
         Ok(String::from_utf8_lossy(&self.log.log().blob(digest)?).into_owned())
     }
@@ -328,7 +328,7 @@ impl<'s> StoredInstance<'s> {
         expect: Option<u64>,
         assume_done: bool,
     ) -> Result<RecordedChange<Vec<ReadyStep>>, Diagnostic> {
-        let carried = self.open_plan()?.ok_or_else(no_plan)?;
+        let carried = self.open_plan()?.ok_or_else(|| no_plan(self.model()))?;
         let is_outdated = Cell::new(false);
         let resumed = self.log.change(author, expect, None, |record, _| {
             let model = record.model();
@@ -355,7 +355,7 @@ impl<'s> StoredInstance<'s> {
     /// # Errors
     /// `no-orchestration`, `store-corrupt`, `file`
     pub fn ready(&self, now: Timestamp) -> Result<ReadySteps, Diagnostic> {
-        let (_, plan) = self.kept_plan()?.ok_or_else(no_plan)?;
+        let (_, plan) = self.kept_plan()?.ok_or_else(|| no_plan(self.model()))?;
         let model = self.model();
         // Which steps are ready does not depend on what the targets define.
         let models = TargetModels { to: &InstanceModel::default(), from: None };
@@ -560,11 +560,7 @@ impl<'s> StoredInstance<'s> {
         }
         let target = self.types()?;
         let sources = needs.target.then(|| self.texts(&self.model().target.digest)).transpose()?;
-        let topology = || {
-            let loaded = sources.as_ref()?.resolver().loaded(Extent::Whole).ok()?;
-            let document = loaded.whole(loaded.template()).ok()?;
-            Some(Topology::read(&Out::Source(document.root()), &|_| false))
-        };
+        let topology = || topology_of(sources.as_ref()?);
         let log = &mut self.log;
         target.with_types(|types, _| {
             act(log, Some(&DeclaredTypes::new(types).with_target(&topology)))
@@ -587,7 +583,15 @@ impl<'s> StoredInstance<'s> {
         let seal = self.seal()?;
         let store = self.log.store();
         let draw = || random_name(store);
-        let sets = |name: &str| carried.as_ref().is_some_and(|it| it.plan.sets_state(name));
+        let running = if needs.plan { self.running_workflow()? } else { None };
+        let of_workflow = |name: &str| {
+            let (workflow, sources) = running.as_ref()?;
+            Some(sets_state(&topology_of(sources)?, workflow, name))
+        };
+        let sets = |name: &str| {
+            carried.as_ref().is_some_and(|it| it.plan.sets_state(name))
+                || of_workflow(name) == Some(true)
+        };
         self.declared(needs, |log, types| {
             let (secrets, sets_state) = (Some(&seal), Some(&sets as _));
             let tokens = Some(&draw as &DrawToken<'_>);
@@ -634,6 +638,44 @@ impl<'s> StoredInstance<'s> {
             Some(places) => places,
             None => secret_places(&self.texts(digest)?, &self.model().sensitive)?,
         }))
+    }
+
+    /// Begins an orchestration that has no plan: one of a workflow of the template, or of one that is
+    /// generated.
+    ///
+    /// # Errors
+    /// `orchestration-open`, `unknown-element`, and those of writing.
+    pub fn begin(
+        &mut self,
+        workflow: &str,
+        author: &RecordAuthor<'_>,
+        expect: Option<u64>,
+    ) -> Result<RecordedChange<()>, Diagnostic> {
+        let digest = &self.model().target.digest;
+        // Nothing is known of the template of an imported instance.
+        let topology = match digest.is_empty() || is_generated_workflow(workflow) {
+            true => None,
+            false => topology_of(&self.texts(digest)?),
+        };
+        if let Some(topology) = topology {
+            let names = || topology.workflows.iter().map(|workflow| &*workflow.name);
+            if !names().any(|name| name == workflow) {
+                none_open(self.model())?;
+                let message = format!("there is no workflow `{workflow}`");
+                let help = did_you_mean(workflow, names().chain(["deploy", "undeploy"]));
+                return Err(Diagnostic::error(Code::UnknownElement, message).help_opt(help));
+            }
+        }
+        self.log.change(author, expect, None, |record, _| begin_workflow(record, workflow))
+    }
+
+    /// The workflow that runs without a plan, and what was kept of its template.
+    fn running_workflow(&self) -> Result<Option<(Arc<str>, TargetSources)>, Diagnostic> {
+        let model = self.model();
+        let open = model.orchestration.as_ref().filter(|open| open.plan.is_none());
+        let workflow = open.and_then(|open| open.workflow.as_ref());
+        let workflow = workflow.filter(|_| model.target.is_kept());
+        workflow.map(|name| Ok((Arc::clone(name), self.texts(&model.target.digest)?))).transpose()
     }
 
     /// Reads the plan that is carried out and what it leads to; `None` if there is none.
@@ -692,9 +734,39 @@ pub struct ReadySteps {
 }
 
 /// The error that no plan is carried out.
-fn no_plan() -> Diagnostic {
+fn no_plan(model: &InstanceModel) -> Diagnostic {
+    if let Err(open) = none_open(model) {
+        return open;
+    }
     Diagnostic::error(Code::NoOrchestration, "no plan is being applied")
         .help("begin one: `cuvee instance apply NAME PLAN`")
+}
+
+/// The topology of a target.
+fn topology_of(sources: &TargetSources) -> Option<Topology> {
+    let loaded = sources.resolver().loaded(Extent::Whole).ok()?;
+    let document = loaded.whole(loaded.template()).ok()?;
+    Some(Topology::read(&Out::Source(document.root()), &|_| false))
+}
+
+/// Whether a workflow, or one that it calls, sets a state.
+fn sets_state(topology: &Topology, workflow: &str, state: &str) -> bool {
+    let mut names = vec![workflow];
+    let mut next = 0;
+    while let Some(&name) = names.get(next) {
+        next += 1;
+        let workflows = topology.workflows.iter().filter(|workflow| workflow.name == name);
+        let steps = workflows.flat_map(|workflow| &workflow.steps);
+        for activity in steps.flat_map(|step| &step.activities) {
+            let named = &*activity.name.value;
+            match activity.kind {
+                ActivityKind::SetState if named == state => return true,
+                ActivityKind::Inline if !names.contains(&named) => names.push(named),
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// Calls `ask` with a function that tells whether one type of the instance's target derives from

@@ -10,8 +10,7 @@ use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
 use cuvee::deploy::instance::StoredInstance;
 use cuvee::deploy::instance::{
-    InstanceLog, ModelEdit, RecordOrigin, RecordedChange, ReportOutcome, begin_workflow,
-    finish_workflow,
+    InstanceLog, ModelEdit, RecordOrigin, RecordedChange, ReportOutcome, finish_workflow,
 };
 use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::parts::yaml::{Limits, parse};
@@ -25,10 +24,9 @@ pub(super) fn begin(args: &BeginInstanceArgs, reporter: &Reporter) -> Outcome {
         store(args.author.store.store.as_deref()),
         InstanceWriting::of(&args.author, Some(&args.clock)),
     );
-    let mut log = InstanceLog::open(&store, &args.name).map_err(rejected)?;
+    let mut instance = StoredInstance::open(&store, &args.name).map_err(rejected)?;
     let author = writing.author(RecordOrigin::Client);
-    let changed = log
-        .change(&author, writing.expect, None, |record, _| begin_workflow(record, &args.workflow));
+    let changed = instance.begin(&args.workflow, &author, writing.expect);
     told(changed.map_err(rejected)?, reporter)
 }
 

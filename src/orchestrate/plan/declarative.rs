@@ -15,6 +15,11 @@ pub(super) enum Declarative {
     Undeploy,
 }
 
+/// Whether a workflow of this name is generated where the template has none.
+pub(crate) fn is_generated_workflow(name: &str) -> bool {
+    Declarative::named(name).is_some()
+}
+
 impl Declarative {
     /// The workflow of a name. Each has two names (statement D1).
     pub(super) fn named(name: &str) -> Option<Self> {

@@ -50,6 +50,7 @@ pub(crate) use apart::{Deployment, deployment};
 #[cfg(feature = "cli")]
 pub(crate) use condition::{AskedAttribute, condition_holds};
 pub use decide::{DecidedConditions, KnownCondition, decide};
+pub(crate) use declarative::is_generated_workflow;
 pub use digest::{digest_in, digest_of};
 pub(crate) use flow::{Flow, handled_steps, is_tolerant};
 pub(crate) use inputs::with_definition;
