@@ -36,7 +36,9 @@ pub(super) fn call_settings(args: &CallArgs, store: &Path) -> Result<RunSettings
         let provider = said.parse::<Provider>();
         let provider =
             provider.map_err(|why| usage(format!("`--provider {name}={said}`: {why}")))?;
-        settings.providers.push((name.strip_prefix("node.").unwrap_or(name).to_owned(), provider));
+        let name = name.strip_prefix("node.").unwrap_or(name).to_owned();
+        settings.named.push(("--provider", name.clone()));
+        settings.providers.push((name, provider));
     }
     for (name, command) in &args.runners {
         settings.runners.added.insert(0, (name.clone(), command_of("--runner", name, command)?));
@@ -56,7 +58,9 @@ pub(super) fn add_probes(
 ) -> Result<(), Failure> {
     for (name, command) in probes {
         let words = command_of("--probe", name, command)?;
-        settings.probes.push((name.strip_prefix("node.").unwrap_or(name).to_owned(), words));
+        let name = name.strip_prefix("node.").unwrap_or(name).to_owned();
+        settings.named.push(("--probe", name.clone()));
+        settings.probes.push((name, words));
     }
     Ok(())
 }

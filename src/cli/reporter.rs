@@ -38,6 +38,11 @@ impl Reporter {
         !self.quiet && self.format == MessageFormat::Human && io::stderr().is_terminal()
     }
 
+    /// Whether only errors and answers are shown.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Reports a failure, and returns the exit code.
     pub(crate) fn failed(&self, failure: &Failure) -> ExitCode {
         self.report(&failure.diagnostics, &failure.sources);

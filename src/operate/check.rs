@@ -127,6 +127,7 @@ impl InstanceOperator<'_> {
         let (mut checks, mut unchecked) = (CheckRun::default(), Vec::new());
         self.with_workshop(instance, RunPlan::read(document)?, |workshop| {
             let model = instance.model();
+            workshop.check_named(model)?;
             let (ran, others) = checkable(model, names)?;
             unchecked.extend(others.into_iter().cloned());
             let calls = workshop.plan.steps.iter().filter(|step| step.is_run());

@@ -87,6 +87,11 @@ impl Kinds {
         self.called.get(kind).map_or(kind, |name| name)
     }
 
+    /// Whether there is a type of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.above.contains_key(self.called(name))
+    }
+
     /// Whether a type is another one or derives from it.
     pub(super) fn derives(&self, name: &str, other: &str) -> bool {
         let above = || self.above.get(self.called(name));

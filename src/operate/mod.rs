@@ -136,6 +136,7 @@ impl InstanceOperator<'_> {
     ) -> Result<Vec<PlannedTask>, Failure> {
         self.with_workshop(instance, RunPlan::read(document)?, |workshop| {
             let model = instance.model();
+            workshop.check_named(model)?;
             let mut reaches = |host: &HostAddress| {
                 executor.reaches(host).map_err(|why| {
                     let error = Diagnostic::error(Code::UnreachableHost, why.message);

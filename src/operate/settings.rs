@@ -17,6 +17,9 @@ pub struct RunSettings {
     /// Programs that find out whether nodes run, each for a node, a type of nodes, or what derives
     /// from it.
     pub probes: Vec<(String, Vec<String>)>,
+    /// The names of nodes and types that the caller gives for this instance, each with its argument.
+    /// A configuration may be about other instances, too.
+    pub named: Vec<(&'static str, String)>,
     /// How long a step may take, if its operation does not say.
     pub step_timeout: Option<Duration>,
     /// The number of times that a failed step is tried again.
@@ -35,6 +38,7 @@ impl Default for RunSettings {
             runners: Runners::default(),
             providers: Providers::new(),
             probes: Vec::new(),
+            named: Vec::new(),
             step_timeout: None,
             retries: 0,
             retry_delay: Duration::from_secs(5),

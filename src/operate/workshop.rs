@@ -364,6 +364,25 @@ impl<'r> Workshop<'r> {
         self.named_for(&self.settings.providers, node, model)
     }
 
+    /// Refuses names that the caller gave, and that neither nodes nor types have.
+    ///
+    /// # Errors
+    /// `unknown-element`
+    pub(super) fn check_named(&self, model: &InstanceModel) -> Result<(), Diagnostic> {
+        let is_known = |name: &str| {
+            let is_node = model.nodes.contains_key(name) || self.to.nodes.contains_key(name);
+            is_node || self.kinds.has(name)
+        };
+        match self.settings.named.iter().find(|(_, name)| !is_known(name)) {
+            None => Ok(()),
+            Some((argument, name)) => {
+                let error = model.no_entity(name);
+                let message = format!("`{argument} {name}=`: {}", error.message);
+                Err(error.with_message(message))
+            }
+        }
+    }
+
     /// What stands for a node in such a list: by its name, else by its type or what that derives
     /// from. The last one counts.
     pub(super) fn named_for<T>(

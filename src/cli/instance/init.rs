@@ -33,7 +33,8 @@ pub(super) fn run(args: &InitInstanceArgs, reporter: &Reporter) -> Outcome {
     reporter.report(&answer.warnings, &answer.sources);
     let model = answer.result;
     let nodes = model.nodes.len();
-    let told = format!("{}: {nodes} nodes, revision {}\n", args.name, model.revision);
+    let nodes = if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
+    let told = format!("{}: {nodes}, revision {}\n", args.name, model.revision);
     output::to_stdout(told).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,8 @@ pub(super) struct RunProgress {
     instance: String,
     format: ListFormat,
     is_verbose: bool,
+    /// Whether only failures are told.
+    is_quiet: bool,
     /// The bars of a terminal: one for each step that runs, and one for how many are left.
     bars: Option<Bars>,
 }
@@ -31,15 +33,16 @@ struct Bars {
 }
 
 impl RunProgress {
-    pub(super) fn new(args: &RunArgs, instance: &str) -> Self {
-        let is_live =
-            args.format == ListFormat::Human && stderr().is_terminal() && stdout().is_terminal();
+    pub(super) fn new(args: &RunArgs, instance: &str, is_quiet: bool) -> Self {
+        let is_shown = args.format == ListFormat::Human && !is_quiet;
+        let is_live = is_shown && stderr().is_terminal() && stdout().is_terminal();
         let bars = is_live.then(|| {
             let all = MultiProgress::new();
             let left = all.add(ProgressBar::new_spinner());
             Bars { all, running: HashMap::new(), left }
         });
-        Self { instance: instance.to_owned(), format: args.format, is_verbose: args.verbose, bars }
+        let (format, is_verbose) = (args.format, args.verbose);
+        Self { instance: instance.to_owned(), format, is_verbose, is_quiet, bars }
     }
 
     /// Tells an event.
@@ -47,6 +50,14 @@ impl RunProgress {
         if self.format == ListFormat::Json {
             // A reader that is gone does not end the run.
             let _ = output::to_stdout(json_line(event));
+            return;
+        }
+        let is_told = match event {
+            RunEvent::Failed(_) => true,
+            RunEvent::Ended(summary) => !summary.complete || !self.is_quiet,
+            _ => !self.is_quiet,
+        };
+        if !is_told {
             return;
         }
         self.draw(event);

@@ -361,7 +361,10 @@ impl<'r> InstanceRun<'r> {
 
     /// Shows the plan and asks whether it is to be run. Gives an exit code if it is not.
     pub(super) fn may_begin(&self, plan: Option<&Plan>) -> Result<Option<ExitCode>, Failure> {
-        if let Some(plan) = plan.filter(|_| self.args.how.format == ListFormat::Human) {
+        // Whoever is asked sees what about.
+        let is_shown = !(self.args.how.yes && self.reporter.is_quiet())
+            && self.args.how.format == ListFormat::Human;
+        if let Some(plan) = plan.filter(|_| is_shown) {
             let text = cuvee::output::draw::plan::human(plan, false, false);
             output::to_stdout(text).map_err(rejected)?;
         }
@@ -433,7 +436,8 @@ impl<'r> InstanceRun<'r> {
         watch::hide();
         let (send, receive) = signals();
         interrupt::tell(Some(send.clone()));
-        let mut progress = RunProgress::new(&self.args.how, &self.args.name);
+        let is_quiet = self.reporter.is_quiet();
+        let mut progress = RunProgress::new(&self.args.how, &self.args.name, is_quiet);
         let mut executor = self.executor();
         let ended =
             self.operator.carry_out(instance, &mut executor, (send, receive), &mut |event| {

@@ -74,7 +74,7 @@ impl InstanceModel {
     }
 
     /// The error that no entity has this name, with suggestions.
-    pub(super) fn no_entity(&self, said: &str) -> Diagnostic {
+    pub(crate) fn no_entity(&self, said: &str) -> Diagnostic {
         let message = format!("there is no `{said}` in this instance");
         let error = Diagnostic::error(Code::UnknownElement, message);
         let of_kind =
@@ -84,9 +84,12 @@ impl InstanceModel {
             self.nodes.iter().filter(|(_, node)| node.template.as_deref() == Some(name));
         if let Some((first, _)) = counted.next() {
             let count = counted.count() + 1;
-            return error.help(format!(
-                "{count} nodes are of that template: name one of them, such as `{first}`"
-            ));
+            return error.help(match count {
+                1 => format!("1 node is of that template: `{first}`"),
+                _ => format!(
+                    "{count} nodes are of that template: name one of them, such as `{first}`"
+                ),
+            });
         }
         let values = |kind: &'static str, values: &ByName<Value>| -> Vec<String> {
             match said.starts_with(kind) {

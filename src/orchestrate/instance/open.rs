@@ -130,7 +130,10 @@ fn read_extent(
     let last = fold.model.revision;
     match at {
         ModelAt::Revision(revision) if revision > last || revision == 0 => {
-            let message = format!("`{name}` has no revision {revision}: its last one is {last}");
+            let message = match revision {
+                0 => format!("`{name}` has no revision 0: its first one is 1"),
+                _ => format!("`{name}` has no revision {revision}: its last one is {last}"),
+            };
             Err(Diagnostic::error(Code::UnknownElement, message))
         }
         _ => Ok(fold.model),

@@ -185,7 +185,15 @@ impl InstanceModel {
                 let value = value.as_ref().map(|value| reported(head, value));
                 assign(self.attributes_mut(entity, capability.as_ref())?, name, value);
             }
-            Event::Group { name, value } => assign(&mut self.groups, name, value.clone()),
+            Event::Group { name, value } => {
+                let mut value = value.clone();
+                let attributes = value.iter_mut().flat_map(|group| group.attributes.values_mut());
+                // Initial values are those of the record that brings them.
+                for initial in attributes.filter(|reported| reported.revision == 0) {
+                    (initial.revision, initial.time) = (head.revision, Arc::clone(&head.time));
+                }
+                assign(&mut self.groups, name, value);
+            }
             Event::Policy { name, value } => assign(&mut self.policies, name, value.clone()),
             Event::Input { name, value } => {
                 annotated(&mut self.input_annotations, name, value.is_some());

@@ -134,7 +134,8 @@ impl<'m> QueryWalk<'m, '_> {
         Err(match (did_you_mean(name, names.iter().map(|name| &**name)), &counted[..]) {
             (_, [first, ..]) if collection == ModelCollection::Nodes => {
                 let count = counted.len();
-                error.help(format!("{count} nodes are of that template: name one of them, such as `{first}`, or write `nodes[template={name}]`"))
+                let are = if count == 1 { "node is" } else { "nodes are" };
+                error.help(format!("{count} {are} of that template: name one of them, such as `{first}`, or write `nodes[template={name}]`"))
             }
             (Some(help), _) => error.help(help),
             (None, _) => error,
