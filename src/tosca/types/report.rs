@@ -13,7 +13,7 @@ use crate::tosca::v2_0;
 use crate::tosca::value::{Clause, Primitive, PropertyDefinition, Schema};
 use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind, write_flow};
+use cuvee_text::yaml::{Node, write_flow};
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

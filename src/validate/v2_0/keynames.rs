@@ -326,6 +326,16 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         }
     }
 
+    /// Warns of a name that YAML reads as no string.
+    fn name(&mut self, key: Node<'_>, entity: &ElementGrammar) {
+        if key.kind() == NodeKind::Scalar && key.as_str().is_none() {
+            let text = key.text().unwrap_or_default();
+            let message = format!("the name of {} is a string, and `{text}` is none", entity.what);
+            let warning = Diagnostic::warning(Code::InvalidTemplate, message);
+            self.push(key, warning.help("write it in quotes"), entity.section);
+        }
+    }
+
     /// Whether what stands here is a value instead of a definition.
     fn is_value(&self, entity: &ElementGrammar, node: Node<'_>) -> bool {
         let is_call = entity.short.contains(&Short::Value) && called(node).is_some();
@@ -338,16 +348,6 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
     fn has_alternatives(&self, node: Node<'_>, name: &str, entity: &ElementGrammar) -> bool {
         use EntityKind as Kind;
         let becomes_map = match entity.kind {
-    /// Warns of a name that YAML reads as no string.
-    fn name(&mut self, key: Node<'_>, entity: &ElementGrammar) {
-        if key.kind() == NodeKind::Scalar && key.as_str().is_none() {
-            let text = key.text().unwrap_or_default();
-            let message = format!("the name of {} is a string, and `{text}` is none", entity.what);
-            let warning = Diagnostic::warning(Code::InvalidTemplate, message);
-            self.push(key, warning.help("write it in quotes"), entity.section);
-        }
-    }
-
             Kind::ServiceTemplate => name != "workflows" && name != "functions",
             Kind::NodeTemplate => ["properties", "artifacts", "type"].contains(&name),
             Kind::RelationshipTemplate
@@ -500,6 +500,16 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
         }
     }
 
+    /// Checks the definition of an output, which is a mapping in short, and no value (section 9.7).
+    fn output(&mut self, body: Node<'d>) {
+        if !self.is_value(&PARAMETER, body) {
+            return self.element(body, body, &PARAMETER, KeynamePlace::Refining);
+        }
+        let keys = body.entries().map(|(key, _)| key);
+        let unknown = keys.map(|key| PARAMETER.unknown(key, written(key)).into());
+        self.found.extend(unknown);
+    }
+
     /// Warns of a `default` where no value is needed.
     fn default_of_optional(&mut self, node: Node<'_>, entity: &ElementGrammar) {
         let is_optional = node.get("required").and_then(Node::as_bool) == Some(false);
@@ -527,16 +537,6 @@ impl<'n, 'a, 'd> KeynameChecker<'n, 'a, 'd> {
             let help = "say which type the entries have: `entry_schema: string`";
             self.push(at, error.help(help), entity.section);
         }
-    /// Checks the definition of an output, which is a mapping in short, and no value (section 9.7).
-    fn output(&mut self, body: Node<'d>) {
-        if !self.is_value(&PARAMETER, body) {
-            return self.element(body, body, &PARAMETER, KeynamePlace::Refining);
-        }
-        let keys = body.entries().map(|(key, _)| key);
-        let unknown = keys.map(|key| PARAMETER.unknown(key, written(key)).into());
-        self.found.extend(unknown);
-    }
-
     }
 }
 
