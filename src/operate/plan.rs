@@ -38,7 +38,7 @@ pub(super) struct RunStep {
     pub(super) target: Option<Arc<str>>,
     /// The relation that it acts on.
     #[serde(default)]
-    pub(super) ends: Option<RelationEnds>,
+    pub(super) ends: Option<StepEnds>,
     pub(super) kind: StepKind,
     #[serde(default)]
     pub(super) interface: Option<Arc<str>>,
@@ -85,7 +85,7 @@ pub(super) enum StepKind {
 
 /// A relation by its name and the nodes at its ends.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct RelationEnds {
+pub(super) struct StepEnds {
     pub(super) source: Arc<str>,
     pub(super) requirement: Arc<str>,
     #[serde(default)]
@@ -193,7 +193,7 @@ impl RunPlan {
     }
 }
 
-impl RelationEnds {
+impl StepEnds {
     /// The relation, as far as its ends tell of it.
     pub(super) fn lost(&self) -> RelationInstance {
         RelationInstance { target: self.target.clone(), ..RelationInstance::default() }

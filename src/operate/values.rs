@@ -2,7 +2,7 @@
 //! (chapter 4 of TOSCA Simple Profile 1.3). Everything is evaluated when a step begins.
 
 use super::kinds::Kinds;
-use super::plan::{PlannedInput, RelationEnds, RunStep};
+use super::plan::{PlannedInput, RunStep, StepEnds};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
     FunctionOwner, InstanceModel, ModelReading, NodeInstance, RelationInstance, SecretMasker,
@@ -238,7 +238,7 @@ impl<'v> Values<'v> {
         let text = write_flow(value).into();
         let document = parse(FileId::DETACHED, text, &Limits::default())?;
         let hiding = ModelReading { reveal: false, open: None, lacking: None, ..reading };
-        let lost = step.and_then(|step| step.ends.as_ref()).map(RelationEnds::lost);
+        let lost = step.and_then(|step| step.ends.as_ref()).map(StepEnds::lost);
         let owner = step.and_then(|step| self.owner(step, lost.as_ref()));
         let evaluate = |reading| query_value_of(self.model, document.root(), owner, reading);
         let found = evaluate(&reading).inspect(|found| {
@@ -375,7 +375,7 @@ impl<'v> Values<'v> {
     }
 
     /// All nodes that the requirement of a relation leads to, with the one that it is about.
-    fn targets<'s>(&'s self, ends: &'s RelationEnds) -> BTreeSet<&'s str> {
+    fn targets<'s>(&'s self, ends: &'s StepEnds) -> BTreeSet<&'s str> {
         let source = self.known(&ends.source);
         let relations = source.and_then(|source| source.requirements.get(&ends.requirement));
         let all = relations.into_iter().flatten().filter_map(|relation| relation.target.as_deref());
@@ -385,7 +385,7 @@ impl<'v> Values<'v> {
     }
 
     /// All nodes whose requirement of the same name leads to the target of a relation.
-    fn sources<'s>(&'s self, ends: &'s RelationEnds) -> BTreeSet<&'s str> {
+    fn sources<'s>(&'s self, ends: &'s StepEnds) -> BTreeSet<&'s str> {
         let leads = |node: &NodeInstance| {
             let mut all = node.requirements.get(&ends.requirement).into_iter().flatten();
             all.any(|relation| relation.target.is_some() && relation.target == ends.target)

@@ -27,6 +27,7 @@ use crate::tosca::digest::sha256;
 use crate::tosca::load::Extent;
 use crate::tosca::{Family, TypeRef};
 use cuvee_text::answer::{Answer, Failure};
+#[cfg(feature = "cli")]
 use cuvee_text::source::SourceMap;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Out;

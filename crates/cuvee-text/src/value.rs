@@ -1,6 +1,6 @@
 //! Represents the values of inputs and expressions.
 
-use super::yaml::Scalar;
+use super::float::parse_float;
 use std::fmt;
 use std::sync::Arc;
 
@@ -104,12 +104,32 @@ impl Number {
 
     /// The number that a text stands for in JSON.
     fn of_text_in_json(text: &str) -> Option<Self> {
-        let Scalar::Float(value) = Scalar::plain(text) else { return None };
+        let value = number_in(text)?;
         let is_decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-'));
         let is_integer = is_decimal || text.starts_with("0x") || text.starts_with("0o");
         let number = Self::float(value).with_text(text).written_as_integer(is_integer);
         number.text_in_json().is_some().then_some(number)
     }
+}
+
+/// The number that a text is in YAML, as far as JSON may lack it: an integer or not finite.
+fn number_in(text: &str) -> Option<f64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1.0, digits),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let with_base = |base: u32| {
+        let mut digits = digits.chars().skip(2).map(|digit| digit.to_digit(base));
+        digits.try_fold(0.0, |sum, digit| Some(sum * f64::from(base) + f64::from(digit?)))
+    };
+    let value = match digits {
+        ".inf" | ".Inf" | ".INF" => f64::INFINITY,
+        ".nan" | ".NaN" | ".NAN" => f64::NAN,
+        _ if digits.starts_with("0x") => with_base(16)?,
+        _ if digits.starts_with("0o") => with_base(8)?,
+        _ => parse_float(digits)?,
+    };
+    Some(sign * value)
 }
 
 /// The key of a number in JSON that JSON does not have.

@@ -80,6 +80,7 @@ pub(crate) enum FunctionOwner<'m> {
     /// A node, relation or group of the model, by its name.
     Named(&'m str),
     /// A relation, which the model need not have: its source, its requirement, and itself.
+    #[cfg(feature = "cli")]
     Relation(&'m Arc<str>, &'m Arc<str>, &'m RelationInstance),
 }
 
@@ -96,6 +97,7 @@ pub(crate) fn query_value_of<'m>(
     let walk = PlaceWalk::new(model, reading);
     let site = of.map(|of| match of {
         FunctionOwner::Named(name) => owner(model, name),
+        #[cfg(feature = "cli")]
         FunctionOwner::Relation(source, name, relation) => {
             Ok(ModelEntity::Relation(source, name, relation))
         }
