@@ -5,7 +5,7 @@ use super::TemplateAnalysis;
 use super::grammar::NameFamily;
 use super::symbols::{NameAtPlace, SymbolKey};
 use crate::tosca::TypeId;
-use crate::variability::graph::names_in_identifier;
+use crate::variability::graph::{calls_eval, names_in_identifier};
 use crate::variability::options::AssignPattern;
 use crate::variability::prepared::Prepared;
 use cuvee_text::yaml::{Node, NodeKind};
@@ -89,7 +89,7 @@ fn in_eval<'n>(node: Node<'n>, name: &str, is_eval: bool) -> Option<Node<'n>> {
     match node.kind() {
         NodeKind::Scalar => {
             let text = node.as_str()?;
-            let is_eval = is_eval || text.contains("{{") && text.contains("eval");
+            let is_eval = is_eval || calls_eval(text);
             (is_eval && names(text)).then_some(node)
         }
         NodeKind::Sequence => node.items().find_map(|item| in_eval(item, name, is_eval)),

@@ -261,11 +261,13 @@ impl Space<'_, '_> {
     /// The elements that are not inside another of these elements.
     fn outermost(&self, ids: &[ElementId]) -> Vec<ElementId> {
         let all: FxHashSet<_> = ids.iter().copied().collect();
+        ids.iter().copied().filter(|id| !self.is_inside(*id, &all)).collect()
+    }
+
+    /// Whether an element is inside one of these elements.
+    fn is_inside(&self, id: ElementId, all: &FxHashSet<ElementId>) -> bool {
         let container = |id: &ElementId| self.graph().element(*id).container;
-        let is_inner = |id: &ElementId| {
-            std::iter::successors(container(id), container).any(|outer| all.contains(&outer))
-        };
-        ids.iter().copied().filter(|id| !is_inner(id)).collect()
+        std::iter::successors(container(&id), container).any(|outer| all.contains(&outer))
     }
 
     /// Elements that have conditions of their author, but are present whenever their container is.
@@ -291,11 +293,8 @@ impl Space<'_, '_> {
             }
             None => samples.show(!literal(id)),
         };
-        let is_dead = |id: ElementId| {
-            let container = |id: &ElementId| graph.element(*id).container;
-            std::iter::successors(Some(id), container).any(|outer| dead.contains(&outer))
-        };
-        let open_ids = elements.iter().filter(|&&id| has_conditions(&id) && !is_dead(id));
+        let is_dead = |id: &ElementId| dead.contains(id) || self.is_inside(*id, dead);
+        let open_ids = elements.iter().filter(|id| has_conditions(id) && !is_dead(id));
         for &id in open_ids.filter(|&&id| !is_seen(id)) {
             let lacks = models.new_var().positive();
             models.add_clause(&[!lacks, !literal(id)]);

@@ -55,6 +55,9 @@ pub(crate) enum TargetVersion {
     Two,
 }
 
+/// Options with their values.
+type SaidOptions = Vec<(&'static str, Cow<'static, str>)>;
+
 /// What a conversion needs to know beside the document.
 pub(crate) struct VersionContext<'t, 'a> {
     /// All types that the documents name.
@@ -75,7 +78,7 @@ pub(crate) struct VersionContext<'t, 'a> {
     pub extended: &'static str,
     /// What such a document of one version says beside its own options, to have the same ones under
     /// another version.
-    pub options: fn([&str; 2], Option<Node<'_>>) -> Vec<(&'static str, Cow<'static, str>)>,
+    pub options: fn([&str; 2], Option<Node<'_>>) -> SaidOptions,
     /// The keyname of the topology that marks such a document.
     pub mark: &'static str,
     /// How a document imports the types that are supplied; `None` if it contains them.

@@ -493,8 +493,8 @@ impl Loaded {
 
     /// Makes diagnostics ready to be told: those about answers of callers move to where these were
     /// asked for, those about files of TOSCA 2.0 cite that standard, those about what callers give
-    /// for a template cite that of the template, and none offers to write a
-    /// key that its map already has.
+    /// for a template cite that of the template, and none offers to write a key that its map already
+    /// has.
     pub(crate) fn settle(&self, diagnostics: &mut [Diagnostic]) {
         let is_versioned =
             |document: &&Document| document.root().get("tosca_definitions_version").is_some();

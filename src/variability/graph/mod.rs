@@ -16,4 +16,4 @@ pub(crate) use element::{
     TechnologyElement, identifier, names_in_identifier,
 };
 pub(crate) use lookup::{LookupStep, NodeCopies};
-pub(crate) use references::Reference;
+pub(crate) use references::{Reference, calls_eval};

@@ -295,7 +295,7 @@ impl<'a> Finder<'_, 'a> {
     /// Finds references in Unfurl's Jinja form: `{{ '::node::property' | eval }}`.
     fn template_string(&mut self, value: Node<'a>) {
         let text = value.text().unwrap_or_default();
-        if !text.contains("{{") || !text.contains("eval") {
+        if !calls_eval(text) {
             return;
         }
         for quoted in text.split('|').filter_map(|part| part.rsplit(['\'', '"']).nth(1)) {
@@ -436,6 +436,11 @@ fn taken<'a>(key: Node<'a>, operand: Node<'a>) -> Option<NamedReference<'a>> {
         }
         Function::Concat | Function::Join | Function::Token | Function::GetNodesOfType => None,
     }
+}
+
+/// Whether a text calls Unfurl's `eval` in Jinja.
+pub(crate) fn calls_eval(text: &str) -> bool {
+    text.contains("{{") && text.contains("eval")
 }
 
 /// Parses Unfurl's path `::node::property`; a relative path, which starts with a dot, is ignored.
