@@ -254,7 +254,7 @@ fn describe_input(
 fn describe_option(name: &str) -> Option<String> {
     let option = options::known().find(|it| it.name == name)?;
     let (description, values) = (option.description, option.values.join(", "));
-    let page = link("options", &option.section.to_lowercase().replace(' ', "-"));
+    let page = link("options", &option.section.to_ascii_lowercase().replace(' ', "-"));
     Some(format!("**{name}** (option): {description}\n\nvalues: {values}\n\n{page}"))
 }
 

@@ -368,7 +368,7 @@ fn is_word(text: &str) -> bool {
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && text.chars().all(inner)
-        && !NO_STRINGS.contains(&&*text.to_lowercase())
+        && !NO_STRINGS.contains(&&*text.to_ascii_lowercase())
 }
 
 /// A list of diagnostics. A phase that collects them continues after the first mistake, so that all

@@ -8,6 +8,7 @@
 //! file once.
 
 pub mod answer;
+pub mod case;
 pub mod decimal;
 pub mod diagnostic;
 pub mod files;

@@ -390,7 +390,7 @@ fn versions(first: &[Pair], (at, last): (&str, Span), diagnostics: &mut Diagnost
 /// The media type of a file, derived from its name.
 fn media_type(file: &str) -> &'static str {
     let ending = file.rsplit('/').next().and_then(|name| Some(name.rsplit_once('.')?.1));
-    let ending = ending.unwrap_or_default().to_lowercase();
+    let ending = ending.unwrap_or_default().to_ascii_lowercase();
     let known = MEDIA_TYPES.iter().find(|(known, _)| *known == ending);
     known.map_or(ANY_MEDIA_TYPE, |(_, kind)| kind)
 }

@@ -3,6 +3,7 @@
 use super::defined::Types;
 use super::hierarchy::TypeId;
 use crate::diagnostic::{Cite, Code, Diagnostic};
+use cuvee_text::case::lower_case;
 use cuvee_text::yaml::Node;
 
 impl Types<'_> {
@@ -12,12 +13,12 @@ impl Types<'_> {
     pub(crate) fn misnamed(&self, kind: TypeId, file: Node<'_>) -> Option<Diagnostic> {
         let text = file.as_str()?;
         let path = if text.contains("://") { text.split(['?', '#']).next()? } else { text };
-        let name = path.rsplit('/').next()?.to_lowercase();
+        let name = lower_case(path.rsplit('/').next()?);
         let listed = self.chain(kind).find_map(|id| self.definition(id).file_ext.as_ref())?;
         let endings: Vec<_> = listed.iter().filter_map(|listed| listed.text()).collect();
         let endings: Vec<_> =
             endings.iter().map(|ending| format!(".{}", ending.trim_start_matches('.'))).collect();
-        let fits = |ending: &String| name.ends_with(&ending.to_lowercase());
+        let fits = |ending: &String| name.ends_with(&lower_case(ending));
         if !name.contains('.') || endings.is_empty() || endings.iter().any(fits) {
             return None;
         }

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostics;
 use crate::tosca::value::Primitive;
 use cuvee_text::source::{BuiltInFile, FileId};
 use cuvee_text::yaml::{self, Document, Limits, Node};
-#[cfg(cuvee_packed)]
+#[cfg(cuvee_npm)]
 use flate2::{Decompress, FlushDecompress};
 use std::sync::{Arc, OnceLock};
 
@@ -29,7 +29,7 @@ struct Profile {
 }
 
 /// A file of `presets/profiles`, by its number.
-#[cfg(not(cuvee_packed))]
+#[cfg(not(cuvee_npm))]
 macro_rules! built_in {
     ($number:literal, $name:literal) => {
         BuiltInFile::new($number, $name, || {
@@ -39,7 +39,7 @@ macro_rules! built_in {
 }
 
 /// The same, packed by `wasm/build`: the module for browsers may have only so many bytes.
-#[cfg(cuvee_packed)]
+#[cfg(cuvee_npm)]
 macro_rules! built_in {
     ($number:literal, $name:literal) => {
         BuiltInFile::new($number, $name, || {
@@ -51,7 +51,7 @@ macro_rules! built_in {
     };
 }
 
-#[cfg(cuvee_packed)]
+#[cfg(cuvee_npm)]
 fn unpacked(packed: &[u8]) -> String {
     // More bytes would be lost, which each test of the module would see.
     let mut text = Vec::with_capacity(1 << 16);

@@ -93,7 +93,7 @@ fn usual_name(name: &str) -> Option<&'static str> {
         ("list", &["array", "sequence"]),
         ("map", &["dict", "object"]),
     ];
-    let lower = name.to_lowercase();
+    let lower = name.to_ascii_lowercase();
     let found = NAMES.into_iter().find(|(_, others)| others.contains(&&*lower));
     found.map(|(meant, _)| meant)
 }

@@ -105,7 +105,7 @@ fn repository(system: &dyn FileSystem, root: &Path) -> Vec<PathBuf> {
                 open.push(path);
                 continue;
             }
-            let extension = path.extension().map(|it| it.to_string_lossy().to_lowercase());
+            let extension = path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase());
             let is_likely = matches!(extension.as_deref(), Some("tosca" | "xml" | "definitions"));
             if (is_definitions || is_likely) && is_meant(system, &path) {
                 found.push(path);

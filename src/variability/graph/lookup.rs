@@ -6,6 +6,7 @@ use crate::diagnostic::{Advice, Code, Diagnostic, closest, did_you_mean};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
 use crate::variability::template::RelationshipTemplate;
+use cuvee_text::case::lower_case;
 use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -144,7 +145,7 @@ impl<'a> Graph<'a> {
         };
         // Technologies are named in lower case, whatever the author typed.
         let lower = if kind == ElementKind::Technology {
-            Cow::Owned(name.to_lowercase())
+            Cow::Owned(lower_case(name))
         } else {
             Cow::Borrowed(name)
         };

@@ -7,6 +7,7 @@ use crate::diagnostic::{Advice, Code, Diagnostic, Diagnostics};
 use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
+use cuvee_text::case::lower_case;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::xml;
@@ -337,16 +338,15 @@ pub(crate) fn from_environment(
         .collect();
     found.sort_unstable();
     let mut read = |(key, name, text): (&String, &str, &String)| {
-        let name = declared_name(&name.to_lowercase(), declarations);
+        let name = declared_name(&lower_case(name), declarations);
         diagnostics.ok(parse_text(&name, text, AssignmentSource::Environment(key.clone())))
     };
     found.into_iter().filter_map(&mut read).collect()
 }
 
 fn declared_name(lower: &str, declarations: &Declarations<'_>) -> String {
-    let but_for_case = || {
-        declarations.iter().map(|(_, input)| input.name).find(|name| name.to_lowercase() == lower)
-    };
+    let but_for_case =
+        || declarations.iter().map(|(_, input)| input.name).find(|name| lower_case(name) == lower);
     match declarations.id(lower) {
         Some(_) => lower.to_owned(),
         None => but_for_case().unwrap_or(lower).to_owned(),

@@ -2,6 +2,7 @@
 
 use super::assignment::{Assignment, AssignmentSource};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use cuvee_text::case::lower_case;
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
 use cuvee_text::xml::{self, XmlElement, XmlLimits, XmlStep};
@@ -78,7 +79,7 @@ pub(crate) fn from_feature_ide(text: &str, file: FileId) -> Result<Vec<Assignmen
 
 /// The name of the input for a feature.
 pub(crate) fn input_name(feature: &str) -> String {
-    feature.to_lowercase().replace(' ', "_")
+    lower_case(feature).replace(' ', "_")
 }
 
 fn no_configuration(span: Span, problem: impl std::fmt::Display) -> Diagnostic {

@@ -8,6 +8,7 @@ use crate::tosca::profile::RESERVED_NAMES;
 use crate::tosca::shape::{Reading, Vocabulary};
 use crate::tosca::v2_0;
 use crate::variability::element::ElementKind;
+use cuvee_text::case::lower_case;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::source::Span;
 use cuvee_text::yaml::{Node, NodeKind, missing_blank};
@@ -657,7 +658,7 @@ fn technologies<'a>(value: Node<'a>, diagnostics: &mut Diagnostics) -> Box<[Tech
 
 fn technology<'a>(entry: CollectionEntry<'a>, diagnostics: &mut Diagnostics) -> Technology<'a> {
     let declared = entry.declare();
-    let name = declared.name().to_lowercase();
+    let name = lower_case(declared.name());
     let mut technology = Technology { declared, name, weight: None, assign: None, artifact: None };
     let declared = &mut technology.declared;
     for (key, value) in entry.body("technology", diagnostics) {

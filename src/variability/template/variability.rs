@@ -6,6 +6,7 @@ use super::entity::{string, weight};
 use super::shape::{self, TYPE_SPECIFIC_CONDITION, TYPE_SPECIFIC_CONDITIONS};
 use crate::diagnostic::Diagnostics;
 use crate::tosca::shape::Reading;
+use cuvee_text::case::lower_case;
 use cuvee_text::decimal::Decimal;
 use cuvee_text::yaml::{Node, NodeKind};
 use std::borrow::Cow;
@@ -310,7 +311,7 @@ fn rule<'a>(
     };
     rules.extend(technologies.into_iter().map(|technology| TechnologyRule {
         node,
-        technology: technology.map(str::to_lowercase),
+        technology: technology.map(lower_case),
         component: component.clone(),
         hosting: hosting.clone(),
         artifact,

@@ -674,7 +674,7 @@ impl<'t> Builder<'t> {
             Record { typing: tag.typing.unwrap_or(record.typing), marks: tag.mark, ..record };
         self.nodes.push(record);
         if tag.typing.is_some() && record.typing.read(self.text_of(id)).is_none() {
-            let what = format!("{:?}", record.typing).to_lowercase();
+            let what = format!("{:?}", record.typing).to_ascii_lowercase();
             return Err(self.error(
                 format!("the value does not fit its tag `!!{what}`"),
                 self.visible(place.start),
