@@ -1,5 +1,6 @@
 //! Holds the data that all checks share, and reports what they find.
 
+use super::alternative::ChosenImports;
 use super::finding::Finding;
 use super::function::FunctionChecks;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -35,6 +36,8 @@ pub(super) struct Checker<'c, 'a> {
     pub evaluator: Option<RefCell<Evaluator<'c, 'a>>>,
     /// The variant that is checked; `None` if all variants are.
     pub presence: Option<&'c Presence>,
+    /// The choice among imports that is checked.
+    pub imports: Option<&'c ChosenImports>,
     pub findings: RefCell<Vec<Finding>>,
     /// The expectations of function calls, and the elements that calls may name.
     pub functions: FunctionChecks<'c, 'a>,
@@ -62,6 +65,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             files: RefCell::default(),
             evaluator,
             presence,
+            imports: None,
             findings: RefCell::default(),
             functions: FunctionChecks::default(),
         }
@@ -72,6 +76,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         self.anything_left();
         self.nodes();
         self.imported_types();
+        self.assigned_types();
         self.groups();
         self.parameters();
         self.service_templates();
@@ -121,18 +126,17 @@ impl<'c, 'a> Checker<'c, 'a> {
         unless: &[ElementId],
         diagnostic: Diagnostic,
     ) {
+        let (with, without) =
+            self.imports.map_or(Default::default(), |it| (&*it.with, &*it.without));
+        let (when, unless) = ([when, with].concat(), [unless, without].concat());
         if let Some(presence) = self.presence {
             let happens =
-                when.iter().all(|&id| presence.is(id)) && presence.among(unless).next().is_none();
+                when.iter().all(|&id| presence.is(id)) && presence.among(&unless).next().is_none();
             if !happens {
                 return;
             }
         }
-        self.findings.borrow_mut().push(Finding {
-            diagnostic,
-            when: when.to_vec(),
-            unless: unless.to_vec(),
-        });
+        self.findings.borrow_mut().push(Finding { diagnostic, when, unless });
     }
 
     /// Reports what a check finds in copied parts where they are copied.

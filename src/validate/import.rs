@@ -13,6 +13,7 @@ use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
+use crate::variability::prepared::Prepared;
 use crate::variability::template::shape::IMPORT;
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node, NodeKind};
@@ -22,11 +23,7 @@ use rustc_hash::FxHashMap;
 const CREDENTIAL: &str = "tosca.datatypes.Credential";
 
 /// Checks these documents; the last one is the template.
-pub(super) fn check<'t>(
-    documents: &[&Document],
-    types: &'t Types<'t>,
-    diagnostics: &mut Diagnostics,
-) {
+pub(super) fn check(documents: &[&Document], types: &Types<'_>, diagnostics: &mut Diagnostics) {
     let schemas = Schemas::new(types);
     let mut checking = Checking { schemas: &schemas, diagnostics };
     for (index, document) in documents.iter().enumerate() {
@@ -45,9 +42,10 @@ pub(super) fn check<'t>(
 }
 
 impl Checker<'_, '_> {
-    /// Checks that the file that defines a type is imported wherever the type is used.
+    /// Checks that a file that defines a type is imported wherever the type is used.
     pub(super) fn imported_types(&self) {
-        let leading = self.conditional_files();
+        let leading = conditional_files(self.prepared);
+        let mut defined_behind = FxHashMap::default();
         for id in self.graph.ids().filter(|_| !leading.is_empty()) {
             let element = self.graph.element(id);
             let Some((container, family)) =
@@ -61,13 +59,18 @@ impl Checker<'_, '_> {
             else {
                 continue;
             };
-            if let Some(imports) = leading.get(&self.types.definition(defined).key.span().file) {
+            let imports = defined_behind.entry(defined).or_insert_with(|| {
+                let files = self.types.files_of(defined);
+                let behind = files.map(|file| leading.get(&file).map(Vec::as_slice));
+                Some(behind.collect::<Option<Vec<_>>>()?.concat())
+            });
+            if let Some(imports) = imports {
                 let error = Diagnostic::error(
                     Code::UnknownType,
                     format!("there is no {} `{}`", family.noun(), element.name),
                 );
                 let mut error = error.at(element.span).section(family.section());
-                for &import in imports {
+                for &import in &*imports {
                     error = error.label(
                         self.graph.element(import).span,
                         "its file is imported under a condition",
@@ -77,26 +80,25 @@ impl Checker<'_, '_> {
             }
         }
     }
+}
 
-    /// The files that only conditional imports lead to, each with those imports.
-    fn conditional_files(&self) -> FxHashMap<FileId, Vec<ElementId>> {
-        let links = &self.prepared.links;
-        let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
-        let mut unconditional = links.library.clone();
-        for import in &self.graph.imports {
-            let span = import.import.declared.span();
-            let files = links.behind_import(span);
-            if import.import.declared.conditions().is_none() {
-                unconditional.extend(files);
-            } else {
-                files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));
-            }
+/// The files that only conditional imports lead to, each with those imports.
+pub(super) fn conditional_files(prepared: &Prepared<'_>) -> FxHashMap<FileId, Vec<ElementId>> {
+    let links = &prepared.links;
+    let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
+    let mut unconditional = links.library.clone();
+    for import in &prepared.graph.imports {
+        let files = links.behind_import(import.import.declared.span());
+        if import.import.declared.conditions().is_none() {
+            unconditional.extend(files);
+        } else {
+            files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));
         }
-        let mut always = links.behind(unconditional);
-        always.extend(links.top);
-        leading.retain(|file, _| !always.contains(file));
-        leading
     }
+    let mut always = links.behind(unconditional);
+    always.extend(links.top);
+    leading.retain(|file, _| !always.contains(file));
+    leading
 }
 
 /// The family of the types of an element.
@@ -111,12 +113,12 @@ fn family(kind: ElementKind) -> Option<Family> {
     }
 }
 
-struct Checking<'c, 't> {
-    schemas: &'c Schemas<'t, 't>,
+struct Checking<'c, 't, 'd> {
+    schemas: &'c Schemas<'t, 'd>,
     diagnostics: &'c mut Diagnostics,
 }
 
-impl Checking<'_, '_> {
+impl Checking<'_, '_, '_> {
     fn error(&mut self, code: Code, at: Node<'_>, message: String, section: &'static str) {
         self.diagnostics.push(Diagnostic::error(code, message).at(at.span()).section(section));
     }

@@ -7,6 +7,7 @@
 //! checked.
 
 mod activity;
+mod alternative;
 mod artifact;
 mod assignment;
 mod capability;
@@ -31,6 +32,7 @@ mod relation;
 mod service;
 mod substitution;
 mod syntax;
+mod technology;
 #[cfg(test)]
 mod tests;
 mod v1_0;
@@ -40,23 +42,22 @@ mod waiting;
 mod workflow;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::tosca::Types;
 use crate::tosca::load::Loaded;
 use crate::variability::check;
 use crate::variability::choice::Choice;
-use crate::variability::graph::VARIABILITY_GROUPS;
 use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::presence::Presence;
 use crate::variability::resolve::{self, How};
+use alternative::{alternatives, types_of};
 use checker::Checker;
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::Failure;
 use cuvee_text::source::SourceMap;
-use cuvee_text::yaml::Document;
 use finding::Finding;
 use rustc_hash::FxHashSet;
 use std::path::Path;
+use waiting::Waiting;
 
 pub(crate) use v1_0::validate_definitions;
 
@@ -312,16 +313,6 @@ pub(crate) fn wrong_mappings(
     Checker::new(prepared, &types, Some(presence), &documents).wrong_mappings()
 }
 
-fn types_of<'p>(
-    choice: &Choice,
-    prepared: &'p Prepared<'_>,
-    documents: &[&'p Document],
-) -> Types<'p> {
-    let documents = choice.beside_profiles(documents, prepared.sources());
-    let is_kept = prepared.loaded.cache().is_some();
-    Types::noted(documents, &prepared.links, &VARIABILITY_GROUPS, is_kept)
-}
-
 /// Checks types and elements. What needs no proof goes to `text`; what does, as far as this stage,
 /// is returned.
 fn check_all(
@@ -336,18 +327,12 @@ fn check_all(
     progress.phase("checking types");
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
     let documents: Vec<_> = whole.filter_map(|document| text.ok(document)).collect();
-    let types = types_of(choice, prepared, &documents);
-    let mut judged = match prepared.loaded.cache() {
-        Some(cache) => types.validate_keeping(&prepared.links, &cache.judgements),
-        None => types.validate(),
-    };
-    // Types of another version are not known here, which is reported where the file is imported.
-    judged
-        .0
-        .retain(|found| found.code != Code::UnknownType || !v2_0::is_foreign(found, &documents));
-    text.0.append(&mut judged.0);
-    import::check(&documents, &types, text);
-    let of_2_0 = v2_0::check(&documents, &prepared.links, &types);
+    let (mut alternatives, mut findings) = alternatives(choice, prepared, documents);
+    let mut of_2_0 = Vec::new();
+    for alternative in &mut alternatives {
+        text.0.append(&mut alternative.judged.0);
+        of_2_0.append(&mut alternative.of_2_0);
+    }
     let wants_one = one && until == Stage::Variants;
     let presence = wants_one.then(|| variant(prepared, choice, &mut proven, progress)).flatten();
     if one && presence.is_none() || choice.limit.is_over() {
@@ -355,15 +340,23 @@ fn check_all(
         return proven;
     }
     progress.phase("checking");
-    let checker = Checker::new(prepared, &types, presence.as_ref(), &documents);
-    checker.all();
-    if choice.is_portable {
-        checker.portability();
+    let checkers = alternatives.iter().map(|it| {
+        let checker = Checker::new(prepared, &it.types, presence.as_ref(), &it.documents);
+        Checker { imports: Some(&it.imports), ..checker }
+    });
+    let checkers: Vec<_> = checkers.collect();
+    for checker in &checkers {
+        checker.all();
+        if choice.is_portable {
+            checker.portability();
+        }
+        findings.append(&mut checker.findings.take());
     }
-    let waiting = checker.waiting();
-    let findings = checker.findings.into_inner();
-    if presence.is_some() {
+    // The order of deployment is that of the first one's types.
+    let waiting = checkers.first().map_or_else(|| Waiting::new(&prepared.graph), Checker::waiting);
+    if let Some(presence) = &presence {
         v2_0::add(of_2_0, text);
+        findings.retain(|finding| finding.when.iter().all(|&id| presence.is(id)));
         proven.0.extend(findings.into_iter().map(|finding| finding.diagnostic));
         let cycles = waiting.shortest();
         proven.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));

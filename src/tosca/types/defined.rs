@@ -18,6 +18,7 @@ use cuvee_text::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::iter;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// How many types are judged at once. What was read of them is forgotten before the next ones are,
@@ -264,6 +265,17 @@ impl<'a> Types<'a> {
     fn file_of(&self, id: TypeId) -> FileId {
         let outline = self.hierarchy.outline(id);
         outline.map_or(profile::normative_file(), |it| it.key.document().file())
+    }
+
+    /// The files that define a type: several, where what they define is one type.
+    pub(crate) fn files_of(&self, id: TypeId) -> impl Iterator<Item = FileId> {
+        let hierarchy = &self.hierarchy;
+        let namesakes = hierarchy.outline(id).map(|it| hierarchy.defined(it.family, it.name));
+        let others = namesakes.into_iter().flatten().map(|(_, other)| other);
+        let same = others.filter(move |&other| {
+            other != id && hierarchy.canonical(other) == hierarchy.canonical(id)
+        });
+        iter::once(id).chain(same).map(|id| self.file_of(id))
     }
 
     /// Whether a document is one of those that replace the built-in profile.

@@ -14,8 +14,9 @@ use crate::tosca::value::Primitive;
 use cuvee_text::yaml::{Document, Node};
 use function::CallChecker;
 pub(super) use function::{DeclaredFunctions, each, refusal, refused_call, taken};
+use keynames::KeynameChecker;
+pub(super) use keynames::KeynameFinding;
 pub(super) use keynames::misplaced;
-use keynames::{KeynameChecker, KeynameFinding};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
