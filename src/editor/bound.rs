@@ -48,9 +48,12 @@ impl<'a> TemplateAnalysis<'a> {
             SymbolKey::Type(other) if *other != id => types.place(*other).1.text(),
             _ => None,
         };
-        let found = self.symbols().by_key.keys().filter_map(own);
+        let others = || self.symbols().by_key.keys().filter_map(own);
+        if others().any(|other| is_made_of(name, other, prepared)) {
+            return Some(format!("what technology rules assign, such as `{name}`,"));
+        }
         // Types in no particular order.
-        let first = found.filter(|other| is_made_of(other, name, prepared)).min()?;
+        let first = others().filter(|other| is_made_of(other, name, prepared)).min()?;
         Some(format!("the type `{first}`, which technology rules assign,"))
     }
 }

@@ -1,7 +1,7 @@
 //! Imports of files that define one name differently. No variant may have all of them, so whatever
 //! depends on types is checked once for each choice among these imports.
 
-use super::finding::Finding;
+use super::finding::{ChosenImports, Finding};
 use super::import::{self, conditional_files};
 use super::v2_0::{self, KeynameFinding};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -28,14 +28,6 @@ pub(super) struct Alternative<'p> {
     /// What only the grammar of TOSCA 2.0 finds.
     pub of_2_0: Vec<KeynameFinding>,
     pub imports: ChosenImports,
-}
-
-/// A choice among imports that clash: what is checked with it is said of the variants that have just
-/// these.
-#[derive(Debug, Default)]
-pub(super) struct ChosenImports {
-    pub with: Vec<ElementId>,
-    pub without: Vec<ElementId>,
 }
 
 impl<'p> Alternative<'p> {

@@ -1,7 +1,6 @@
 //! Holds the data that all checks share, and reports what they find.
 
-use super::alternative::ChosenImports;
-use super::finding::Finding;
+use super::finding::{ChosenImports, Finding};
 use super::function::FunctionChecks;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::tosca::types::schemas::Schemas;

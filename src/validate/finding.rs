@@ -30,6 +30,14 @@ impl Finding {
     }
 }
 
+/// A choice among imports that clash: what is checked with it is said of the variants that have just
+/// these.
+#[derive(Debug, Default)]
+pub(super) struct ChosenImports {
+    pub with: Vec<ElementId>,
+    pub without: Vec<ElementId>,
+}
+
 /// Reports the doubtful findings that some variant has. If a finding depends on a combination of
 /// elements, the message names inputs that lead to such a variant.
 pub(super) fn in_all_variants(

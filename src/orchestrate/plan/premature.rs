@@ -45,7 +45,7 @@ struct RuntimeCall<'v> {
 
 /// An element that a path leads to.
 #[derive(Clone, Copy)]
-enum ReachedPart {
+enum ReachedEnd {
     Node(NodeIndex),
     Relation(RelationIndex),
 }
@@ -112,12 +112,12 @@ impl<'p, 't, 'a> Premature<'p, 't, 'a> {
         };
         let (entity, arguments) = asked.arguments.split_first()?;
         let first = match (entity.as_str()?, relation) {
-            ("SELF", None) => ReachedPart::Node(own),
-            ("SELF", Some(_)) => ReachedPart::Relation(own_relation?),
-            ("SOURCE", Some(relation)) => ReachedPart::Node(relation.source),
-            ("TARGET", Some(relation)) => ReachedPart::Node(relation.target?),
+            ("SELF", None) => ReachedEnd::Node(own),
+            ("SELF", Some(_)) => ReachedEnd::Relation(own_relation?),
+            ("SOURCE", Some(relation)) => ReachedEnd::Node(relation.source),
+            ("TARGET", Some(relation)) => ReachedEnd::Node(relation.target?),
             ("SOURCE" | "TARGET" | "HOST", _) => return None,
-            (name, _) => ReachedPart::Node(self.topology().node_named(name)?),
+            (name, _) => ReachedEnd::Node(self.topology().node_named(name)?),
         };
         let meant = self.end(first, arguments)?;
         let is_there = match (meant == own, asked.name) {
@@ -143,7 +143,7 @@ impl<'p, 't, 'a> Premature<'p, 't, 'a> {
     }
 
     /// The node at the end of a path; `None` where it may lead to several, or leads to none.
-    fn end(&self, mut place: ReachedPart, mut path: &[Value]) -> Option<NodeIndex> {
+    fn end(&self, mut place: ReachedEnd, mut path: &[Value]) -> Option<NodeIndex> {
         let topology = self.topology();
         let leading = |node: NodeIndex, name: &str| {
             let relations = topology.node(node).relations.iter().copied();
@@ -152,34 +152,34 @@ impl<'p, 't, 'a> Premature<'p, 't, 'a> {
         loop {
             let (word, rest) = path.split_first()?;
             (place, path) = match (place, word.as_str()?, rest) {
-                (ReachedPart::Node(node), "RELATIONSHIP", [name, rest @ ..]) => {
+                (ReachedEnd::Node(node), "RELATIONSHIP", [name, rest @ ..]) => {
                     let all = leading(node, name.as_str()?);
                     let (at, rest) = match rest {
                         [Value::Number(index), rest @ ..] => (index.as_int()?, rest),
                         [all, ..] if all.as_str() == Some("ALL") => return None,
                         rest => (0, rest),
                     };
-                    (ReachedPart::Relation(*all.get(usize::try_from(at).ok()?)?), rest)
+                    (ReachedEnd::Relation(*all.get(usize::try_from(at).ok()?)?), rest)
                 }
-                (ReachedPart::Node(node), "CAPABILITY", [_, next, ..]) => {
+                (ReachedEnd::Node(node), "CAPABILITY", [_, next, ..]) => {
                     return (next.as_str() != Some("RELATIONSHIP")).then_some(node);
                 }
                 // In version 1.3 the name of a requirement leads to its target.
-                (ReachedPart::Node(node), name, rest) => {
+                (ReachedEnd::Node(node), name, rest) => {
                     let through = leading(node, name).first().copied().filter(|_| !rest.is_empty());
                     let target = through.map(|id| topology.relation(id).target);
                     return target.unwrap_or(Some(node));
                 }
-                (ReachedPart::Relation(id), "SOURCE", rest) => {
-                    (ReachedPart::Node(topology.relation(id).source), rest)
+                (ReachedEnd::Relation(id), "SOURCE", rest) => {
+                    (ReachedEnd::Node(topology.relation(id).source), rest)
                 }
-                (ReachedPart::Relation(id), "TARGET", rest) => {
-                    (ReachedPart::Node(topology.relation(id).target?), rest)
+                (ReachedEnd::Relation(id), "TARGET", rest) => {
+                    (ReachedEnd::Node(topology.relation(id).target?), rest)
                 }
-                (ReachedPart::Relation(id), "CAPABILITY", _) => {
+                (ReachedEnd::Relation(id), "CAPABILITY", _) => {
                     return topology.relation(id).target;
                 }
-                (ReachedPart::Relation(_), ..) => return None,
+                (ReachedEnd::Relation(_), ..) => return None,
             };
         }
     }
