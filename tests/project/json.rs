@@ -264,7 +264,7 @@ topology_template:
 
 /// Parts that a schema describes and that no command here prints.
 const UNSEEN: &[(&str, &[&str])] = &[
-    ("plan", &["artifact", "unknown", "sealed", "function", "ends", "requirement"]),
+    ("plan", &["artifact", "unknown", "sealed", "function", "ends", "requirement", "source"]),
     ("instance-apply", &["status"]),
     ("instance-check", &["code", "help", "log", "stopped"]),
     ("instance-run", &["code", "help", "note", "kill", "outputs"]),
