@@ -246,7 +246,7 @@ fn describe_input(
         [_] => text.push_str("\n\nno condition tells its values apart"),
         several => {
             let more = if cases.len() > CASES { ", ..." } else { "" };
-            let _ = write!(text, "\n\ncases: {}{more}", several.join(", "));
+            let _ = write!(text, "\n\ncases: {}{more}", several.join(" | "));
         }
     }
 }

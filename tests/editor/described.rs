@@ -70,11 +70,11 @@ fn a_template_without_variants_says_so() {
 fn inputs_have_cases() {
     assert_eq!(
         said("    inputs:\n      live"),
-        "**live** (variability input): boolean\n\nWhether customers see it\n\ndefault: `false`\n\ncases: false, true"
+        "**live** (variability input): boolean\n\nWhether customers see it\n\ndefault: `false`\n\ncases: false | true"
     );
     assert_eq!(
         said("{variability_input: size"),
-        "**size** (variability input): integer\n\n`in_range: [1, 9]`\n\ndefault: 1 + 1\n\ncases: 1 … 5, 6 … 9"
+        "**size** (variability input): integer\n\n`in_range: [1, 9]`\n\ndefault: 1 + 1\n\ncases: 1 … 5 | 6 … 9"
     );
     assert_eq!(
         said("      unused"),

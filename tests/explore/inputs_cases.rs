@@ -92,6 +92,10 @@ fn finite_domains_are_listed() {
             "{type: string, constraints: [{pattern: '(dev|prod)-[ab]'}]}",
             &["{equal: [{token: [$x, '-', 0]}, dev]}"],
         ),
+        (
+            r#"{type: string, constraints: [{valid_values: ["x, y", "1", "m: n", "", z]}]}"#,
+            &["{equal: [$x, z]}"],
+        ),
     ]);
     assert_data_eq!(
         found,
@@ -106,6 +110,8 @@ fn finite_domains_are_listed() {
     1, 3, 5 (1) | 2, 4, 6 (2)
 {type: string, constraints: [{pattern: '(dev|prod)-[ab]'}]} {equal: [{token: [$x, '-', 0]}, dev]}
     dev-a, dev-b (dev-a) | prod-a, prod-b (prod-a)
+{type: string, constraints: [{valid_values: ["x, y", "1", "m: n", "", z]}]} {equal: [$x, z]}
+    'x, y', '1', 'm: n', '' (x, y) | z (z)
 
 "#]]
     );

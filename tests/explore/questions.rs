@@ -299,7 +299,7 @@ load: float
   presets    big=0.9
   influences node.helper
 region: string
-  cases      10 | eu west
+  cases      '10' | eu west
   default    '10'
   influences node.west
 gold: boolean
@@ -328,7 +328,7 @@ load: float
   assigned   0.9
   presets    big=0.9
 region: string
-  cases      10 | eu west
+  cases      '10' | eu west
   default    '10'
   influences node.west
 gold: boolean

@@ -201,3 +201,10 @@ pub struct TypeDefinition<'a> {
     /// The triggers of a policy type.
     pub triggers: Vec<Named<'a>>,
 }
+
+impl TypeDefinition<'_> {
+    /// What the type inherits from, for messages.
+    pub(super) fn inherited(&self) -> String {
+        format!("what the {} `{}` derives from", self.family.noun(), self.name)
+    }
+}

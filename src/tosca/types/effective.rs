@@ -545,7 +545,7 @@ impl<'t, 'a> Refining<'t, 'a> {
         let of_type = given.and_then(|given| given.valid_types.as_deref());
         match own.valid_source_types.as_deref() {
             Some(own_types) => {
-                let what = format!("the capability `{}`", own.named.name);
+                let what = format!("the type of the capability `{}`", own.named.name);
                 self.narrower(&[Family::Node], own_types, of_type, (&what, simple("3.7.2.4")));
                 Some(own_types)
             }
@@ -858,7 +858,7 @@ impl<'t, 'a> Refining<'t, 'a> {
         if definition.family == Family::Capability
             || self.types.is_strict_in(definition.key.document())
         {
-            let what = format!("the {} `{}`", definition.family.noun(), definition.name);
+            let what = definition.inherited();
             let section = match definition.family {
                 Family::Capability => "3.7.2.4",
                 Family::Relationship => "3.7.10.1",

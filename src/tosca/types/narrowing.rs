@@ -447,7 +447,7 @@ impl<'t, 'a> Refining<'t, 'a> {
         before: Option<&Arc<ValidEnds<'a>>>,
     ) -> Option<Arc<ValidEnds<'a>>> {
         let Some(own) = &definition.valid_ends else { return before.cloned() };
-        let what = format!("the {} `{}`", definition.family.noun(), definition.name);
+        let what = definition.inherited();
         let section = if definition.family == Family::Capability { "8.1" } else { "7.3" };
         let place = (&*what, Rule::new(&TOSCA_2_0, section));
         let mut list = |family, of: for<'e> fn(&'e ValidEnds<'a>) -> &'e Option<Vec<Node<'a>>>| {

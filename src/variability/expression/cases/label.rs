@@ -1,7 +1,7 @@
 //! Describes cases for people: a label is true for exactly the values of its case.
 
 use super::regions::{Axis, End, RegionPlace, ValueRegion};
-use cuvee_text::value::Value;
+use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many parts a label lists; further parts are only counted.
@@ -63,9 +63,9 @@ impl Labels<'_> {
         for &member in members {
             let region = &self.regions[member];
             let part = match region.kind {
-                _ if region.exact => text(&region.value),
+                _ if region.exact => write_flow(&region.value),
                 Some(kind) if self.owns_kind(members, kind) => kind.to_owned(),
-                _ => format!("like {}", text(&region.value)),
+                _ => format!("like {}", write_flow(&region.value)),
             };
             if !kinds.contains(&part) {
                 kinds.push(part);
@@ -96,7 +96,7 @@ impl Labels<'_> {
                 region.places.iter().find(|place| self.owns(class, place.axis, place.position));
             match place {
                 Some(place) => parts.extend(self.run(class, place, &mut done)),
-                None if region.exact => parts.push(text(&region.value)),
+                None if region.exact => parts.push(write_flow(&region.value)),
                 None => match region.kind.filter(|kind| self.owns_kind(members, kind)) {
                     Some(kind) => {
                         done.extend(
@@ -184,7 +184,7 @@ impl Labels<'_> {
         }
         let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
         let names: Vec<_> =
-            others.iter().map(|(_, member)| text(&self.regions[*member].value)).collect();
+            others.iter().map(|(_, member)| write_flow(&self.regions[*member].value)).collect();
         Some(format!("{prefix}{} but not {}", range(&place.low, &place.high), names.join(" or ")))
     }
 }
@@ -195,13 +195,6 @@ fn joined(mut parts: Vec<String>) -> String {
         parts.push(format!("{more} more"));
     }
     parts.join(", ")
-}
-
-fn text(value: &Value) -> String {
-    match value.to_string() {
-        text if text.is_empty() => "''".into(),
-        text => text,
-    }
 }
 
 fn range(low: &End, high: &End) -> String {
