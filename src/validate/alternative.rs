@@ -2,10 +2,11 @@
 //! depends on types is checked once for each choice among these imports.
 
 use super::finding::{ChosenImports, Finding};
-use super::import::{self, conditional_files};
+use super::import;
 use super::v2_0::{self, KeynameFinding};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::tosca::Types;
+use crate::tosca::types::scope::Links;
 use crate::variability::choice::Choice;
 use crate::variability::graph::{ElementId, VARIABILITY_GROUPS};
 use crate::variability::prepared::Prepared;
@@ -35,44 +36,34 @@ impl<'p> Alternative<'p> {
         choice: &Choice,
         prepared: &'p Prepared<'_>,
         documents: Vec<&'p Document>,
+        links: &Links,
         imports: ChosenImports,
     ) -> Self {
-        let types = types_of(choice, prepared, &documents);
-        let mut judged = judge(prepared, &types, &documents);
+        let types = types_of(choice, prepared, &documents, links);
+        let mut judged = judge(prepared, &types, &documents, links);
         import::check(&documents, &types, &mut judged);
-        let of_2_0 = v2_0::check(&documents, &prepared.links, &types);
+        let of_2_0 = v2_0::check(&documents, links, &types);
         Self { documents, types, judged, of_2_0, imports }
     }
 
-    /// The alternative that has only these of the imports that clash.
+    /// The alternative with some of the imports that may clash, and without the others.
     fn chosen(
-        &self,
         choice: &Choice,
         prepared: &'p Prepared<'_>,
-        leading: &FxHashMap<FileId, Vec<ElementId>>,
-        conflicts: &BTreeMap<ElementId, BTreeSet<ElementId>>,
-        with: BTreeSet<ElementId>,
+        documents: &[&'p Document],
+        imports: ChosenImports,
     ) -> Self {
-        let is_out = |import: &ElementId| conflicts.contains_key(import) && !with.contains(import);
-        let is_in = |document: &&&Document| {
-            let imports = leading.get(&document.file());
-            !imports.is_some_and(|imports| imports.iter().all(is_out))
-        };
-        let documents = self.documents.iter().filter(is_in).copied().collect();
-        let without = conflicts.keys().copied().filter(is_out).collect();
-        let imports = ChosenImports { with: with.iter().copied().collect(), without };
-        let mut found = Self::of(choice, prepared, documents, imports);
-        // Types may derive from those of imports that could be there, too.
-        if conflicts.iter().any(|(it, others)| is_out(it) && with.is_disjoint(others)) {
-            found.judged = Diagnostics::default();
-            found.of_2_0.clear();
-        }
-        found
+        let links = linked_without(prepared, &imports.without);
+        let left = links.behind(links.library.iter().copied().chain(links.top));
+        let is_left = |document: &&&Document| left.contains(&document.file());
+        let documents = documents.iter().filter(is_left).copied().collect();
+        Self::of(choice, prepared, documents, &links, imports)
     }
 
-    /// What is wrong with these documents whatever is present.
-    fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.judged.0.iter().chain(self.of_2_0.iter().map(|found| &found.diagnostic))
+    /// The names that are defined twice.
+    fn clashes(&self) -> impl Iterator<Item = &Diagnostic> {
+        let of_2_0 = self.of_2_0.iter().map(|found| &found.diagnostic);
+        self.judged.0.iter().chain(of_2_0).filter(|found| found.code == Code::TypeClash)
     }
 }
 
@@ -83,41 +74,110 @@ pub(super) fn alternatives<'p>(
     prepared: &'p Prepared<'_>,
     documents: Vec<&'p Document>,
 ) -> (Vec<Alternative<'p>>, Vec<Finding>) {
-    let all = Alternative::of(choice, prepared, documents, ChosenImports::default());
-    if !all.diagnostics().any(|found| found.code == Code::TypeClash) {
-        return (vec![all], Vec::new());
+    let links = &prepared.links;
+    let all = || Alternative::of(choice, prepared, documents.clone(), links, Default::default());
+    let chosen = |imports| Alternative::chosen(choice, prepared, &documents, imports);
+    let mut found = vec![all()];
+    if found.iter().flat_map(Alternative::clashes).next().is_none() {
+        return (found, Vec::new());
     }
-    let leading = conditional_files(prepared);
-    let clashes_of = |it: &Alternative<'_>| -> Vec<_> {
-        it.diagnostics().flat_map(|found| clashes(found, &leading)).collect()
-    };
-    let mut clashes = clashes_of(&all);
-    while !clashes.is_empty() {
-        let conflicts = conflicts(&clashes);
-        let Some(choices) = choices(&conflicts) else { break };
-        let alternative = |with| all.chosen(choice, prepared, &leading, &conflicts, with);
-        let found: Vec<_> = choices.into_iter().map(alternative).collect();
-        // Of several definitions of a name, the first clash hides others.
-        let more: Vec<_> = found.iter().flat_map(clashes_of).collect();
-        if more.is_empty() {
+    let leading = conditional_imports(prepared);
+    let (mut known, mut clashes) = (BTreeSet::new(), Vec::new());
+    // Of several definitions of a name, the first clash hides others.
+    loop {
+        let suspects: BTreeSet<_> = found.iter().flat_map(|it| pairs(it, &leading)).collect();
+        let news: Vec<_> = suspects.difference(&known).copied().collect();
+        if news.is_empty() {
             return (found, clashes);
         }
-        clashes.extend(more);
+        known.extend(&news);
+        let all_known: BTreeSet<_> = known.iter().flatten().copied().collect();
+        for pair in news {
+            let without = all_known.iter().copied().filter(|it| !pair.contains(it)).collect();
+            let both = chosen(ChosenImports { with: pair.into(), without });
+            let is_it = |found: &&Diagnostic| pairs_of(found, &both, &leading).contains(&pair);
+            let clash = |found: &Diagnostic| Finding {
+                diagnostic: found.clone(),
+                when: pair.into(),
+                unless: Vec::new(),
+            };
+            clashes.extend(both.clashes().filter(is_it).map(clash));
+        }
+        let conflicts = conflicts(&clashes);
+        let Some(choices) = choices(&conflicts) else { return (vec![all()], Vec::new()) };
+        found = choices.into_iter().map(|with| among(&conflicts, with, &chosen)).collect();
     }
-    (vec![all], Vec::new())
 }
 
-/// The pairs of imports that lead to two definitions of one name, if no variant needs both.
-fn clashes(found: &Diagnostic, leading: &FxHashMap<FileId, Vec<ElementId>>) -> Vec<Finding> {
-    let files = [found.span, found.labels.first().map(|label| label.span)];
-    let imports = files.map(|span| leading.get(&span?.file));
-    let [Some(ones), Some(others)] = imports else { return Vec::new() };
-    if found.code != Code::TypeClash || ones.iter().any(|one| others.contains(one)) {
+/// The alternative with these of the imports that clash.
+fn among<'p>(
+    conflicts: &BTreeMap<ElementId, BTreeSet<ElementId>>,
+    with: BTreeSet<ElementId>,
+    chosen: &impl Fn(ChosenImports) -> Alternative<'p>,
+) -> Alternative<'p> {
+    let out = conflicts.iter().filter(|(import, _)| !with.contains(import));
+    let is_maximal = out.clone().all(|(_, others)| !with.is_disjoint(others));
+    let without = out.map(|(&import, _)| import).collect();
+    let mut found = chosen(ChosenImports { with: with.into_iter().collect(), without });
+    // Types may derive from those of imports that could be there, too.
+    if !is_maximal {
+        found.judged = Diagnostics::default();
+        found.of_2_0.clear();
+    }
+    found
+}
+
+/// The conditional imports that lead to each file.
+fn conditional_imports(prepared: &Prepared<'_>) -> FxHashMap<FileId, Vec<ElementId>> {
+    let mut leading: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for import in &prepared.graph.imports {
+        let declared = &import.import.declared;
+        if declared.conditions().is_some() {
+            let files = prepared.links.behind_import(declared.span());
+            files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));
+        }
+    }
+    leading
+}
+
+/// How files import each other without some of the template's imports.
+fn linked_without(prepared: &Prepared<'_>, without: &[ElementId]) -> Links {
+    let mut links = prepared.links.clone();
+    let out = prepared.graph.imports.iter().filter(|import| without.contains(&import.id));
+    let out: Vec<_> = out.map(|import| import.import.declared.span()).collect();
+    let top = links.top;
+    links.links.retain(|link| Some(link.from) != top || !out.contains(&link.span));
+    links
+}
+
+/// The pairs of imports that may be why names are defined twice.
+fn pairs(
+    alternative: &Alternative<'_>,
+    leading: &FxHashMap<FileId, Vec<ElementId>>,
+) -> BTreeSet<[ElementId; 2]> {
+    let clashes = alternative.clashes();
+    clashes.flat_map(|found| pairs_of(found, alternative, leading)).collect()
+}
+
+/// The pairs of imports that lead to two definitions of one name, unless one leads to both. Imports
+/// that are left out lead nowhere.
+fn pairs_of(
+    clash: &Diagnostic,
+    alternative: &Alternative<'_>,
+    leading: &FxHashMap<FileId, Vec<ElementId>>,
+) -> Vec<[ElementId; 2]> {
+    let files = [clash.span, clash.labels.first().map(|label| label.span)];
+    let [ones, others] = files.map(|span| {
+        let imports = span.and_then(|span| leading.get(&span.file)).into_iter().flatten();
+        let is_in = |id: &&ElementId| !alternative.imports.without.contains(id);
+        imports.filter(is_in).copied().collect::<Vec<_>>()
+    });
+    if ones.iter().any(|one| others.contains(one)) {
         return Vec::new();
     }
-    let pairs = ones.iter().flat_map(|&one| others.iter().map(move |&other| vec![one, other]));
-    let clash = |when| Finding { diagnostic: found.clone(), when, unless: Vec::new() };
-    pairs.map(clash).collect()
+    let pair = |one: ElementId, other: ElementId| [one.min(other), one.max(other)];
+    let pairs = ones.iter().flat_map(|&one| others.iter().map(move |&other| pair(one, other)));
+    pairs.collect()
 }
 
 /// The imports that clash, each with those that it clashes with.
@@ -154,16 +214,22 @@ pub(super) fn types_of<'p>(
     choice: &Choice,
     prepared: &'p Prepared<'_>,
     documents: &[&'p Document],
+    links: &Links,
 ) -> Types<'p> {
     let documents = choice.beside_profiles(documents, prepared.sources());
     let is_kept = prepared.loaded.cache().is_some();
-    Types::noted(documents, &prepared.links, &VARIABILITY_GROUPS, is_kept)
+    Types::noted(documents, links, &VARIABILITY_GROUPS, is_kept)
 }
 
 /// What is wrong with types themselves.
-fn judge(prepared: &Prepared<'_>, types: &Types<'_>, documents: &[&Document]) -> Diagnostics {
+fn judge(
+    prepared: &Prepared<'_>,
+    types: &Types<'_>,
+    documents: &[&Document],
+    links: &Links,
+) -> Diagnostics {
     let mut judged = match prepared.loaded.cache() {
-        Some(cache) => types.validate_keeping(&prepared.links, &cache.judgements),
+        Some(cache) => types.validate_keeping(links, &cache.judgements),
         None => types.validate(),
     };
     // Types of another version are not known here, which is reported where the file is imported.

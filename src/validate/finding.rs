@@ -12,6 +12,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve;
 use cuvee_sat::progress::Progress;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An error in all variants in which all of `when` and none of `unless` are present.
@@ -84,7 +85,11 @@ fn ask(
     diagnostics: &mut Diagnostics,
 ) {
     let happens = |finding: &Finding| {
-        let present = finding.when.iter().map(|&id| literal(id));
+        // What is inside of an absent element is in no variant.
+        let container = |id: &ElementId| prepared.graph.element(*id).container;
+        let with_outer = |&id: &ElementId| std::iter::successors(Some(id), container);
+        let present: BTreeSet<_> = finding.when.iter().flat_map(with_outer).collect();
+        let present = present.into_iter().map(literal);
         present.chain(finding.unless.iter().map(|&id| !literal(id))).collect()
     };
     let found = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>());

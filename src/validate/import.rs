@@ -83,7 +83,7 @@ impl Checker<'_, '_> {
 }
 
 /// The files that only conditional imports lead to, each with those imports.
-pub(super) fn conditional_files(prepared: &Prepared<'_>) -> FxHashMap<FileId, Vec<ElementId>> {
+fn conditional_files(prepared: &Prepared<'_>) -> FxHashMap<FileId, Vec<ElementId>> {
     let links = &prepared.links;
     let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
     let mut unconditional = links.library.clone();

@@ -309,7 +309,7 @@ pub(crate) fn wrong_mappings(
 ) -> Vec<Diagnostic> {
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
     let documents: Vec<_> = whole.filter_map(Result::ok).collect();
-    let types = types_of(choice, prepared, &documents);
+    let types = types_of(choice, prepared, &documents, &prepared.links);
     Checker::new(prepared, &types, Some(presence), &documents).wrong_mappings()
 }
 
