@@ -7,7 +7,7 @@ use super::instances::operation_of_instance;
 use super::instances::{
     InstancePlanQuery, remove_instance, repair_instance, secret_places, template_of,
 };
-use crate::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 #[cfg(feature = "cli")]
 use crate::orchestrate::instance::Unwritten;
 use crate::orchestrate::instance::{
@@ -899,8 +899,8 @@ fn report_needs_types(report: &InstanceReport) -> bool {
 }
 
 /// Plans what turns an instance into a variant, and keeps what carrying out the plan needs. If that
-/// cannot be kept, as in a read-only store, the plan can be read, but not carried out: the last
-/// warning, `file` or `store-locked`, says so.
+/// cannot be kept, as in a read-only store, the plan can be read, but not carried out: the error
+/// beside it, `file` or `store-locked`, says so.
 ///
 /// # Errors
 /// As [`Resolver::adapt_instance`].
@@ -909,12 +909,11 @@ pub fn plan_instance(
     resolver: &Resolver,
     query: &InstancePlanQuery,
     author: &RecordAuthor<'_>,
-) -> Result<Answer<Plan>, Failure> {
+) -> Result<(Answer<Plan>, Option<Diagnostic>), Failure> {
     let mut secrets = instance.log.secrets()?;
     let targets = |digest: &str| instance.texts(digest);
     let answer = resolver.adapted(instance.model(), &targets, &mut secrets, query)?;
-    let Answer { result: (plan, _, blobs), mut warnings, sources } = answer;
+    let Answer { result: (plan, _, blobs), warnings, sources } = answer;
     let unkept = instance.log.keep_blobs(author, &blobs).err();
-    warnings.extend(unkept.map(|why| why.with_severity(Severity::Warning)));
-    instance.with_digests(Answer { result: plan, warnings, sources })
+    Ok((instance.with_digests(Answer { result: plan, warnings, sources })?, unkept))
 }
