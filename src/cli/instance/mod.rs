@@ -17,6 +17,7 @@ mod query;
 mod ready;
 mod record;
 mod rehearse;
+mod repair;
 mod run;
 mod show;
 

@@ -433,7 +433,8 @@ impl<'r> InstanceRun<'r> {
         let (send, receive) = signals();
         interrupt::tell(Some(send.clone()));
         let is_quiet = self.reporter.is_quiet();
-        let mut progress = RunProgress::new(&self.args.how, &self.args.name, is_quiet);
+        let named = (&*self.args.name, super::repair::command(instance, self.args));
+        let mut progress = RunProgress::new(&self.args.how, named, is_quiet);
         let mut executor = self.executor();
         let ended =
             self.operator.carry_out(instance, &mut executor, (send, receive), &mut |event| {
