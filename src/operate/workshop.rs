@@ -12,7 +12,7 @@ use super::settings::RunSettings;
 use super::task::{Task, TaskFailure, TaskOutputs};
 use super::values::{RunSecrets, Values, as_json, as_text};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::orchestrate::instance::{InstanceModel, NodeInstance};
+use crate::orchestrate::instance::{FormOfValue, InstanceModel, NodeInstance};
 use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -30,6 +30,8 @@ pub(super) struct Workshop<'r> {
     pub(super) instance: &'r str,
     pub(super) settings: &'r RunSettings,
     pub(super) kinds: &'r Kinds,
+    /// What types make of texts in values.
+    pub(super) forms: FormOfValue<'r>,
     pub(super) secrets: &'r RunSecrets,
     /// The files of the targets that nodes have, by the digest of the target.
     pub(super) files: FxHashMap<Arc<str>, KeptFiles>,
@@ -135,6 +137,7 @@ impl<'r> Workshop<'r> {
             model,
             to: &self.to,
             kinds: self.kinds,
+            forms: self.forms,
             secrets: self.secrets,
             artifacts: &|node, name| {
                 let (path, bytes) = self.artifact(files, (node, name), model)?;

@@ -463,7 +463,8 @@ impl<'r> InstanceRun<'r> {
         if self.args.undeploy {
             return Ok(ExitCode::SUCCESS);
         }
-        self.operator.outputs(instance)?;
+        let lacking = self.operator.outputs(instance)?;
+        self.reporter.report(&lacking, &SourceMap::default());
         super::progress::outputs(instance.model(), self.args.how.format)?;
         Ok(ExitCode::SUCCESS)
     }

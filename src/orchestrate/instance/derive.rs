@@ -5,7 +5,8 @@ use super::model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, NodeInstance, PolicyInstance,
     RelationInstance, ReportedValue,
 };
-use super::query::{ModelReading, holds_secret, query_value};
+use super::query::{FormOfValue, ModelReading, holds_secret, query_value};
+use super::report::DeclaredTypes;
 use super::secrets::KeptSecrets;
 use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -138,8 +139,11 @@ pub(crate) fn derive<'a>(
         found: Diagnostics::default(),
     };
     let mut model = deriving.model();
-    compute_attributes(&mut model);
-    deriving.take_versions(&mut model);
+    let expanded = || Some(Topology::clone(&topology));
+    let declared = DeclaredTypes::new(variant.types).with_target(&expanded);
+    let forms: FormOfValue<'_> = &|of, path| declared.form(of, path);
+    compute_attributes(&mut model, forms);
+    deriving.take_versions(&mut model, forms);
     let outputs = deriving.computed_outputs();
     let (places, found) = (deriving.secret.places(), deriving.found);
     if found.has_errors() {
@@ -151,7 +155,7 @@ pub(crate) fn derive<'a>(
 
 /// Gives attributes with computed initial values these values. Without one, nothing is known of an
 /// attribute.
-fn compute_attributes(model: &mut InstanceModel) {
+fn compute_attributes(model: &mut InstanceModel, forms: FormOfValue<'_>) {
     let is_computed = |it: &ReportedValue| function_in(&it.value).is_some();
     let of_nodes = model.nodes.iter().map(|(id, node)| (id, &node.attributes));
     let all = of_nodes.chain(model.groups.iter().map(|(name, group)| (name, &group.attributes)));
@@ -160,7 +164,7 @@ fn compute_attributes(model: &mut InstanceModel) {
         computed.map(move |(name, value)| (Arc::clone(owner), Arc::clone(name), &value.value))
     });
     let values = computed.map(|(owner, name, value)| {
-        let value = evaluated(model, Some(&owner), value);
+        let value = evaluated(model, Some(&owner), value, forms);
         (owner, name, value)
     });
     for (owner, name, value) in values.collect::<Vec<_>>() {
@@ -180,9 +184,15 @@ fn compute_attributes(model: &mut InstanceModel) {
 }
 
 /// The value of an expression of an element, if it is known and no secret.
-fn evaluated(model: &InstanceModel, owner: Option<&str>, value: &Value) -> Option<Value> {
+fn evaluated(
+    model: &InstanceModel,
+    owner: Option<&str>,
+    value: &Value,
+    forms: FormOfValue<'_>,
+) -> Option<Value> {
     let document = parse(FileId::DETACHED, write_flow(value).into(), &Limits::default()).ok()?;
-    let value = query_value(model, document.root(), owner, &ModelReading::default()).ok()?;
+    let reading = ModelReading { forms: Some(forms), ..ModelReading::default() };
+    let value = query_value(model, document.root(), owner, &reading).ok()?;
     (!holds_secret(&value) && function_in(&value).is_none()).then_some(value)
 }
 
@@ -444,12 +454,12 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
 
     /// Gives outputs that ask for versions these as the model has them: what an output without a type
     /// asks for says whether a number is a version.
-    fn take_versions(&self, model: &mut InstanceModel) {
+    fn take_versions(&self, model: &mut InstanceModel, forms: FormOfValue<'_>) {
         for output in &self.variant.written.outputs {
             let known = model.outputs.get(&*output.name).filter(|known| has_number(known));
             let asked = output.value.as_ref().filter(|it| function_in(&it.value).is_some());
             let (Some(known), Some(asked)) = (known, asked) else { continue };
-            let asked = evaluated(model, None, &asked.value);
+            let asked = evaluated(model, None, &asked.value, forms);
             let is_same = |asked: &Value| asked.to_string() == known.to_string();
             if let Some(value) = asked.filter(is_same) {
                 model.outputs.insert(Arc::from(&*output.name), value);
