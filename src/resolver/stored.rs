@@ -20,7 +20,7 @@ use crate::orchestrate::instance::{
     with_secrets,
 };
 use crate::orchestrate::plan::{Plan, is_generated_workflow};
-use crate::topology::sensitive::kept_secret;
+use crate::topology::sensitive::{is_digested, kept_secret, masked};
 use crate::topology::{ActivityKind, Topology};
 #[cfg(feature = "cli")]
 use crate::tosca::Types;
@@ -224,7 +224,8 @@ impl<'s> StoredInstance<'s> {
         let model = self.model();
         let value = |value: &Value| match with_secrets(value) {
             Some(plain) if model.secrets == SecretsMode::Keep => Some(plain),
-            _ => kept_secret(value).is_none().then(|| value.clone()),
+            // The digest of a secret stands for it: it counts as unchanged.
+            _ => (masked(value).is_none() || is_digested(value)).then(|| value.clone()),
         };
         let known = model.inputs.iter().filter_map(|(name, kept)| Some((name, value(kept)?)));
         known.fold(resolver, |resolver, (name, value)| resolver.known_deployment_input(name, value))
