@@ -41,7 +41,9 @@ pub(super) fn call_settings(args: &CallArgs, store: &Path) -> Result<RunSettings
         settings.providers.push((name, provider));
     }
     for (name, command) in &args.runners {
-        settings.runners.added.insert(0, (name.clone(), command_of("--runner", name, command)?));
+        let words = command_of("--runner", name, command)?;
+        settings.named.push(("--runner", name.clone()));
+        settings.runners.added.insert(0, (name.clone(), words));
     }
     settings.jobs = args.jobs.into();
     settings.step_timeout = args.step_timeout;

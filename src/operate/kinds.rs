@@ -16,6 +16,8 @@ pub(super) struct Kinds {
     /// The names that types have in the template, by their own ones, which mean nothing there.
     called: FxHashMap<String, String>,
     above: FxHashMap<String, Vec<String>>,
+    /// The names of artifact types.
+    artifact_types: Vec<String>,
     /// The attributes that node types and their capabilities declare.
     attributes: FxHashMap<String, Vec<AttributeOfKind>>,
     /// The artifacts that node types define.
@@ -52,6 +54,9 @@ impl Kinds {
             let names = |id| [Some(types.told_name(id)), own_name(types, id).map(Cow::Borrowed)];
             let chain = types.chain(id).flat_map(names).flatten().map(Cow::into_owned);
             kinds.above.insert(name.clone(), chain.collect());
+            if definition.family == Family::Artifact {
+                kinds.artifact_types.push(name.clone());
+            }
             if definition.family == Family::Node {
                 let effective = types.effective(id);
                 kinds.attributes.insert(name.clone(), attributes(effective));
@@ -87,9 +92,14 @@ impl Kinds {
         self.called.get(kind).map_or(kind, |name| name)
     }
 
-    /// Whether there is a type of this name.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.above.contains_key(self.called(name))
+    /// Whether there is a node type of this name.
+    pub(super) fn has_node_type(&self, name: &str) -> bool {
+        self.attributes.contains_key(self.called(name))
+    }
+
+    /// The names of all artifact types.
+    pub(super) fn artifact_types(&self) -> &[String] {
+        &self.artifact_types
     }
 
     /// Whether a type is another one or derives from it.

@@ -47,14 +47,13 @@ pub use runner::{Protocol, Runner, Runners};
 pub use settings::RunSettings;
 pub use task::{Executor, Signal, Task, TaskEnd, TaskFailure, TaskOutputs};
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::orchestrate::instance::{InstanceModel, InstanceReport, OsStore, SecretValues};
 use crate::resolver::{RecordAuthorNow, StoredInstance, TakenReports};
 use crate::topology::sensitive::SENSITIVE;
 use crate::tosca::v2_0;
 use carry::Carrying;
 use cuvee_text::answer::Failure;
-use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use files::KeptFiles;
 use jiff::Timestamp;
@@ -206,15 +205,12 @@ impl InstanceOperator<'_> {
         })
     }
 
-    /// The outputs of the topology with their present values, which are recorded where they are
-    /// new. Those whose attributes nobody gave are left out.
+    /// Records the present values of the outputs of the topology where they are new. Gives a warning
+    /// for each that has no value.
     ///
     /// # Errors
     /// Those of reading and writing.
-    pub fn outputs(
-        &self,
-        instance: &mut StoredInstance<'_>,
-    ) -> Result<Vec<(Arc<str>, Value)>, Failure> {
+    pub fn outputs(&self, instance: &mut StoredInstance<'_>) -> Result<Vec<Diagnostic>, Failure> {
         let digest = Arc::clone(&instance.model().target.digest);
         if digest.is_empty() {
             return Ok(Vec::new());
@@ -222,19 +218,29 @@ impl InstanceOperator<'_> {
         let target = instance.target(&digest)?;
         let template = v2_0::parsed(target.concrete.as_str())?;
         let to = &target.model;
-        let kinds = instance.with_types_of(&digest, Kinds::of)?;
         let secrets = RunSecrets::of(instance.seal()?, self.secrets.clone());
-        let model = instance.model();
-        let (kinds, secrets) = (&kinds, &secrets);
-        let values = Values { model, to, kinds, secrets, artifacts: &|_, _| None };
-        let outputs = values.outputs(template.root());
-        let report = InstanceReport { outputs: outputs.clone(), ..InstanceReport::default() };
+        let (model, secrets) = (instance.model(), &secrets);
+        let found = instance.with_types_of(&digest, |types, sources, forms| {
+            let kinds = &Kinds::of(types, sources);
+            let values = Values { model, to, kinds, forms, secrets, artifacts: &|_, _| None };
+            values.outputs(template.root())
+        })?;
+        let (mut outputs, mut lacking) = (Vec::new(), Vec::new());
+        for (name, value) in found {
+            match value {
+                Ok(value) => outputs.push((name, value)),
+                // What was known once, such as a secret, may not be known to this run.
+                Err(_) if model.outputs.contains_key(&name) => {}
+                Err(why) => lacking.push(why.with_severity(Severity::Warning)),
+            }
+        }
         if !outputs.is_empty() {
+            let report = InstanceReport { outputs, ..InstanceReport::default() };
             // What the template computes is kept, whether or not it fits its type.
             let taking = TakenReports { force: true, ..TakenReports::default() };
             instance.record(&report, &(self.author)().author(), taking)?;
         }
-        Ok(outputs)
+        Ok(lacking)
     }
 
     fn with_workshop<T>(
@@ -265,24 +271,26 @@ impl InstanceOperator<'_> {
             };
             files.insert(digest, KeptFiles::of(target, Path::new(template))?);
         }
-        let kinds = instance.with_types_of(&wanted, Kinds::of)?;
         let secrets = RunSecrets::of(instance.seal()?, self.secrets.clone());
         let revision = model.orchestration.as_ref().map_or(0, |open| open.id);
         let home = self.store.directory_of(self.instance);
-        act(&Workshop {
-            plan,
-            instance: self.instance,
-            settings: self.settings,
-            kinds: &kinds,
-            secrets: &secrets,
-            files,
-            to,
-            asked,
-            directory: self.directory.clone(),
-            logs: home.join("runs").join(revision.to_string()),
-            home: absolute(&home),
-            made: Cell::new(0),
-        })
+        instance.with_types_of(&wanted, |types, sources, forms| {
+            act(&Workshop {
+                plan,
+                instance: self.instance,
+                settings: self.settings,
+                kinds: &Kinds::of(types, sources),
+                forms,
+                secrets: &secrets,
+                files,
+                to,
+                asked,
+                directory: self.directory.clone(),
+                logs: home.join("runs").join(revision.to_string()),
+                home: absolute(&home),
+                made: Cell::new(0),
+            })
+        })?
     }
 }
 

@@ -213,8 +213,8 @@ impl<'s> AttributeGivers<'s> {
 }
 
 fn values<'v>(workshop: &'v Workshop<'_>, model: &'v InstanceModel) -> Values<'v> {
-    let Workshop { to, kinds, secrets, .. } = workshop;
-    Values { model, to, kinds, secrets, artifacts: &|_, _| Some(String::new()) }
+    let Workshop { to, kinds, forms, secrets, .. } = workshop;
+    Values { model, to, kinds, forms: *forms, secrets, artifacts: &|_, _| Some(String::new()) }
 }
 
 pub(super) fn missing_program(program: &str) -> Diagnostic {

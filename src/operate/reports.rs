@@ -7,7 +7,9 @@ use super::task::TaskFailure;
 use super::values::Values;
 use super::workshop::Workshop;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::orchestrate::instance::{InstanceModel, InstanceReport, KEPT_OUTPUTS, ReportOutcome};
+use crate::orchestrate::instance::{
+    InstanceModel, InstanceReport, KEPT_OUTPUTS, NodeInstance, ReportOutcome,
+};
 use crate::orchestrate::plan::{AskedAttribute, condition_holds};
 use crate::topology::sensitive::InstanceValue;
 use cuvee_text::source::FileId;
@@ -37,7 +39,14 @@ impl Workshop<'_> {
                 // Of templates with several nodes, each is named in a plan for an instance.
                 values.into_iter().map(|value| asked.nodes.of(1, value)).collect()
             };
-            match condition_holds(&guard.condition, &found) {
+            let form = |asked: AskedAttribute<'_>, path: &[String]| {
+                let node = typical_node(model, asked.of.unwrap_or(element))?;
+                let (template, type_name) = (node.template.as_deref(), &*node.type_name);
+                let (capability, name) = (None, asked.name);
+                let of = InstanceValue::OfNode { template, type_name, capability, name };
+                (self.forms)(&of, path).map(|form| form.0)
+            };
+            match condition_holds(&guard.condition, &found, &form) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(unknown) => {
@@ -222,9 +231,10 @@ impl GivenOutputs<'_, '_> {
     }
 
     fn node(&self, keyword: &str) -> Option<Arc<str>> {
-        let Workshop { to, kinds, secrets, .. } = self.workshop;
+        let Workshop { to, kinds, forms, secrets, .. } = self.workshop;
         // The ends of a relation are the same in the target, unless it goes.
-        let values = Values { model: to, to, kinds, secrets, artifacts: &|_, _| None };
+        let values =
+            Values { model: to, to, kinds, forms: *forms, secrets, artifacts: &|_, _| None };
         values.entity(self.step, keyword)
     }
 }
@@ -239,6 +249,13 @@ fn as_declared(value: Value, kind: Option<&str>) -> Value {
         Ok(document) => document.root().to_value(),
         Err(_) => value,
     }
+}
+
+/// A node, or one of a group, by which the types of attributes are known.
+fn typical_node<'m>(model: &'m InstanceModel, element: &str) -> Option<&'m NodeInstance> {
+    let members = model.groups.get(element.strip_prefix("group.").unwrap_or(element));
+    let of_group = || model.nodes.get(members?.members.first()?);
+    model.nodes.get(element.strip_prefix("node.").unwrap_or(element)).or_else(of_group)
 }
 
 /// The values of an attribute: of a node, or of all members of a group.

@@ -17,7 +17,8 @@ pub struct RunSettings {
     /// Programs that find out whether nodes run, each for a node, a type of nodes, or what derives
     /// from it.
     pub probes: Vec<(String, Vec<String>)>,
-    /// The names of nodes and types that the caller gives for this instance, each with its argument.
+    /// The names of nodes, types and extensions that the caller gives for this instance, each with
+    /// its argument.
     /// A configuration may be about other instances, too.
     pub named: Vec<(&'static str, String)>,
     /// How long a step may take, if its operation does not say.

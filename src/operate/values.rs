@@ -5,8 +5,8 @@ use super::kinds::Kinds;
 use super::plan::{PlannedInput, RunStep, StepEnds};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
-    FunctionOwner, InstanceModel, ModelReading, NodeInstance, RelationInstance, SecretMasker,
-    SecretSeal, SecretValues, SecretsMode, query_value_of, taken,
+    FormOfValue, FunctionOwner, InstanceModel, ModelReading, NodeInstance, RelationInstance,
+    SecretMasker, SecretSeal, SecretValues, SecretsMode, query_value_of, taken,
 };
 use crate::topology::sensitive::{InstanceValue, SENSITIVE, kept_secret};
 use crate::tosca::function::function_in;
@@ -122,6 +122,8 @@ pub(super) struct Values<'v> {
     /// The model of the target that the plan leads to.
     pub(super) to: &'v InstanceModel,
     pub(super) kinds: &'v Kinds,
+    /// What types make of texts in values.
+    pub(super) forms: FormOfValue<'v>,
     pub(super) secrets: &'v RunSecrets,
     /// The path of an artifact of a node.
     pub(super) artifacts: &'v dyn Fn(&str, &str) -> Option<String>,
@@ -196,15 +198,17 @@ impl<'v> Values<'v> {
         paths.into_iter().filter_map(missing).collect()
     }
 
-    /// The outputs of a template that are computed, as far as their values are known by now.
-    pub(super) fn outputs(&self, template: Node<'_>) -> Vec<(Arc<str>, Value)> {
+    /// The outputs of a template that are computed, with their present values or why they have none.
+    pub(super) fn outputs(&self, template: Node<'_>) -> Vec<(Arc<str>, Result<Value, Diagnostic>)> {
         let outputs =
             template.get("topology_template").and_then(|topology| topology.get("outputs"));
         let outputs = outputs.into_iter().flat_map(Node::entries);
         let value = |(name, output): (Node<'_>, Node<'_>)| {
             let value =
                 output.get("value").map(meant::value_of).filter(|it| function_in(it).is_some())?;
-            Some((name.key_text().into(), self.evaluated(&value, None, "an output").ok()?))
+            let name: Arc<str> = name.key_text().into();
+            let value = self.evaluated(&value, None, &format!("the output `{name}`"));
+            Some((name, value))
         };
         outputs.filter_map(value).collect()
     }
@@ -231,6 +235,7 @@ impl<'v> Values<'v> {
             unstable: true,
             reveal: true,
             derives: &derives,
+            forms: Some(self.forms),
             open: Some(&open),
             artifacts: Some(self.artifacts),
             lacking: Some(&lack),
@@ -249,7 +254,11 @@ impl<'v> Values<'v> {
         found.map_err(|error| match lacking.take() {
             Some((node, name)) => self.unresolved(&node, &name, step, what),
             None if is_hidden.get() => missing_secret(what),
-            None => error.without_labels().at(None),
+            None => {
+                let mut error = error.without_labels().at(None);
+                error.message = format!("{what}: {}", error.message);
+                error
+            }
         })
     }
 

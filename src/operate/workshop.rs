@@ -11,8 +11,8 @@ use super::runner::{Protocol, Runner};
 use super::settings::RunSettings;
 use super::task::{Task, TaskFailure, TaskOutputs};
 use super::values::{RunSecrets, Values, as_json, as_text};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::orchestrate::instance::{InstanceModel, NodeInstance};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::orchestrate::instance::{FormOfValue, InstanceModel, NodeInstance};
 use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -30,6 +30,8 @@ pub(super) struct Workshop<'r> {
     pub(super) instance: &'r str,
     pub(super) settings: &'r RunSettings,
     pub(super) kinds: &'r Kinds,
+    /// What types make of texts in values.
+    pub(super) forms: FormOfValue<'r>,
     pub(super) secrets: &'r RunSecrets,
     /// The files of the targets that nodes have, by the digest of the target.
     pub(super) files: FxHashMap<Arc<str>, KeptFiles>,
@@ -68,6 +70,9 @@ pub(super) const INPUTS: &str = "inputs.json";
 
 /// The directory of a task's files, beside those of the run, whose names files may have as well.
 pub(super) const FILES: &str = "files";
+
+/// The argument that names what runs artifacts.
+const RUNNER: &str = "--runner";
 
 /// Files that only their owner may read.
 pub(super) const PRIVATE: u32 = 0o600;
@@ -132,6 +137,7 @@ impl<'r> Workshop<'r> {
             model,
             to: &self.to,
             kinds: self.kinds,
+            forms: self.forms,
             secrets: self.secrets,
             artifacts: &|node, name| {
                 let (path, bytes) = self.artifact(files, (node, name), model)?;
@@ -369,18 +375,41 @@ impl<'r> Workshop<'r> {
     /// # Errors
     /// `unknown-element`
     pub(super) fn check_named(&self, model: &InstanceModel) -> Result<(), Diagnostic> {
-        let is_known = |name: &str| {
-            let is_node = model.nodes.contains_key(name) || self.to.nodes.contains_key(name);
-            is_node || self.kinds.has(name)
-        };
-        match self.settings.named.iter().find(|(_, name)| !is_known(name)) {
-            None => Ok(()),
-            Some((argument, name)) => {
-                let error = model.no_entity(name);
+        for (argument, name) in &self.settings.named {
+            let known = match *argument {
+                RUNNER => self.check_runner(name),
+                _ => self.check_node(name, model),
+            };
+            known.map_err(|error| {
                 let message = format!("`{argument} {name}=`: {}", error.message);
-                Err(error.with_message(message))
-            }
+                error.with_message(message)
+            })?;
         }
+        Ok(())
+    }
+
+    fn check_node(&self, name: &str, model: &InstanceModel) -> Result<(), Diagnostic> {
+        let is_node = model.nodes.contains_key(name) || self.to.nodes.contains_key(name);
+        match is_node || self.kinds.has_node_type(name) {
+            true => Ok(()),
+            false => Err(model.no_entity(name)),
+        }
+    }
+
+    /// Checks that there is an artifact type of this name, unless it is an extension.
+    fn check_runner(&self, name: &str) -> Result<(), Diagnostic> {
+        // What goes may be of a type that the target does not have any more.
+        let said = self.plan.steps.iter().filter_map(|step| step.implementation.as_ref());
+        let mut said = said.filter_map(|said| said.artifact_type.as_deref());
+        let types = self.kinds.artifact_types();
+        if name.starts_with('.') || types.iter().any(|it| it == name) || said.any(|it| it == name) {
+            return Ok(());
+        }
+        let message = format!("the template has no artifact type `{name}`");
+        let help = did_you_mean(name, types.iter().map(|it| &**it));
+        let help =
+            help.unwrap_or_else(|| format!("an extension begins with a dot: `.{name}`").into());
+        Err(Diagnostic::error(Code::UnknownElement, message).help(help))
     }
 
     /// What stands for a node in such a list: by its name, else by its type or what that derives

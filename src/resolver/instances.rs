@@ -206,7 +206,8 @@ impl Resolver {
             &Types<'_>,
         ) -> Result<T, Diagnostics>,
     ) -> Result<Answer<T>, Failure> {
-        let evaluating = self.clone().evaluate_functions();
+        let mut evaluating = self.clone().evaluate_functions();
+        evaluating.choice.needs_profiles = true;
         let (choice, how) = (&evaluating.choice, evaluating.how());
         evaluating.answer(Extent::Whole, |loaded| {
             let interpreted = Interpreted::of(loaded, choice)?;

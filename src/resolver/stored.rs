@@ -7,19 +7,20 @@ use super::instances::operation_of_instance;
 use super::instances::{
     InstancePlanQuery, remove_instance, repair_instance, secret_places, template_of,
 };
-use crate::diagnostic::{Code, Diagnostic, Severity, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 #[cfg(feature = "cli")]
 use crate::orchestrate::instance::Unwritten;
 use crate::orchestrate::instance::{
     Acknowledgement, AppliedPlan, BegunPlan, ClaimedStep, DeclaredTypes, DerivesFrom, DrawToken,
-    EventLog, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, KeptSecrets, LockHolder,
-    ModelEdit, ModelReading, NextReports, Orchestration, ReadyStep, RecordAuthor, RecordOrigin,
-    RecordedChange, ReportRules, ReportStream, Reported, SecretPlaces, SecretSeal, SecretsMode,
-    Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan, begin_workflow,
-    check_lineage, choice_of, computed_outputs, none_open, random_name, with_secrets,
+    EventLog, FormOfValue, InstanceLog, InstanceModel, InstanceReport, InstanceTarget, KeptSecrets,
+    LockHolder, ModelEdit, ModelReading, NextReports, Orchestration, ReadyStep, RecordAuthor,
+    RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SecretPlaces, SecretSeal,
+    SecretsMode, Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan,
+    begin_workflow, check_lineage, choice_of, computed_outputs, none_open, random_name,
+    with_secrets,
 };
 use crate::orchestrate::plan::{Plan, is_generated_workflow};
-use crate::topology::sensitive::kept_secret;
+use crate::topology::sensitive::{is_digested, kept_secret, masked};
 use crate::topology::{ActivityKind, Topology};
 #[cfg(feature = "cli")]
 use crate::tosca::Types;
@@ -191,10 +192,14 @@ impl<'s> StoredInstance<'s> {
     pub(crate) fn with_types_of<T>(
         &self,
         digest: &str,
-        ask: impl FnOnce(&Types<'_>, &SourceMap) -> T,
+        ask: impl FnOnce(&Types<'_>, &SourceMap, FormOfValue<'_>) -> T,
     ) -> Result<T, Failure> {
         let target = TargetTypes::read(digest, &|digest| self.log.log().blob(digest))?;
-        target.with_types(|types, sources| Ok::<_, Diagnostic>(ask(types, sources)))
+        let topology = || topology_of(&self.texts(digest).ok()?);
+        target.with_types(|types, sources| {
+            let declared = DeclaredTypes::new(types).with_target(&topology);
+            Ok::<_, Diagnostic>(ask(types, sources, &|of, path| declared.form(of, path)))
+        })
     }
 
     /// The types of the present target of the instance.
@@ -219,7 +224,8 @@ impl<'s> StoredInstance<'s> {
         let model = self.model();
         let value = |value: &Value| match with_secrets(value) {
             Some(plain) if model.secrets == SecretsMode::Keep => Some(plain),
-            _ => kept_secret(value).is_none().then(|| value.clone()),
+            // The digest of a secret stands for it: it counts as unchanged.
+            _ => (masked(value).is_none() || is_digested(value)).then(|| value.clone()),
         };
         let known = model.inputs.iter().filter_map(|(name, kept)| Some((name, value(kept)?)));
         known.fold(resolver, |resolver, (name, value)| resolver.known_deployment_input(name, value))
@@ -770,8 +776,8 @@ fn sets_state(topology: &Topology, workflow: &str, state: &str) -> bool {
     false
 }
 
-/// Calls `ask` with a function that tells whether one type of the instance's target derives from
-/// another. The caller has read the model already.
+/// Calls `ask` with what tells whether one type of the instance's target derives from another, and
+/// what types make of values. The caller has read the model already.
 ///
 /// # Errors
 /// The target cannot be read.
@@ -779,20 +785,23 @@ pub fn with_derivation<T>(
     store: &dyn Store,
     name: &str,
     model: &InstanceModel,
-    ask: impl FnOnce(DerivesFrom<'_>) -> T,
+    ask: impl FnOnce(DerivesFrom<'_>, FormOfValue<'_>) -> T,
 ) -> Result<T, Failure> {
     let log = EventLog::open(store, name)?;
-    let types = TargetTypes::read(&model.target.digest, &|digest| log.blob(digest))?;
-    types.with_types(|types, _| {
+    let (digest, blob) = (&model.target.digest, |digest: &str| log.blob(digest));
+    let topology = || topology_of(&TargetSources::read_texts(digest, &blob).ok()?);
+    TargetTypes::read(digest, &blob)?.with_types(|types, _| {
+        let declared = DeclaredTypes::new(types).with_target(&topology);
         let derives = |family, one: &str, other: &str| {
             let both = types.find_told(family, one).zip(types.find_told(family, other));
             both.is_some_and(|(one, other)| {
                 types.derives(TypeRef::Defined(one), TypeRef::Defined(other))
             })
         };
-        Ok::<_, Diagnostic>(ask(&|one, other| {
+        let derives = |one: &str, other: &str| {
             one == other || Family::ALL.into_iter().any(|family| derives(family, one, other))
-        }))
+        };
+        Ok::<_, Diagnostic>(ask(&derives, &|of, path| declared.form(of, path)))
     })
 }
 
@@ -814,8 +823,9 @@ pub fn add_outputs(
     if outputs.is_empty() {
         return;
     }
-    let computed = with_derivation(store, name, model, |derives| {
-        computed_outputs(model, &outputs, &ModelReading { derives, ..*reading })
+    let computed = with_derivation(store, name, model, |derives, forms| {
+        let reading = ModelReading { derives, forms: Some(forms), ..*reading };
+        computed_outputs(model, &outputs, &reading)
     });
     model.outputs.extend(computed.unwrap_or_default());
 }
@@ -899,8 +909,8 @@ fn report_needs_types(report: &InstanceReport) -> bool {
 }
 
 /// Plans what turns an instance into a variant, and keeps what carrying out the plan needs. If that
-/// cannot be kept, as in a read-only store, the plan can be read, but not carried out: the last
-/// warning, `file` or `store-locked`, says so.
+/// cannot be kept, as in a read-only store, the plan can be read, but not carried out: the error
+/// beside it, `file` or `store-locked`, says so.
 ///
 /// # Errors
 /// As [`Resolver::adapt_instance`].
@@ -909,12 +919,11 @@ pub fn plan_instance(
     resolver: &Resolver,
     query: &InstancePlanQuery,
     author: &RecordAuthor<'_>,
-) -> Result<Answer<Plan>, Failure> {
+) -> Result<(Answer<Plan>, Option<Diagnostic>), Failure> {
     let mut secrets = instance.log.secrets()?;
     let targets = |digest: &str| instance.texts(digest);
     let answer = resolver.adapted(instance.model(), &targets, &mut secrets, query)?;
-    let Answer { result: (plan, _, blobs), mut warnings, sources } = answer;
+    let Answer { result: (plan, _, blobs), warnings, sources } = answer;
     let unkept = instance.log.keep_blobs(author, &blobs).err();
-    warnings.extend(unkept.map(|why| why.with_severity(Severity::Warning)));
-    instance.with_digests(Answer { result: plan, warnings, sources })
+    Ok((instance.with_digests(Answer { result: plan, warnings, sources })?, unkept))
 }

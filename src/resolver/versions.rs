@@ -11,7 +11,7 @@ use crate::convert::{
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::csar::{self, Extension};
 use crate::tosca::import::ImportDefinition;
-use crate::tosca::load::{Extent, Loaded};
+use crate::tosca::load::{Extent, Loaded, NeededImports};
 use crate::tosca::types::scope::Links;
 use crate::tosca::types::{Refusals, TypeId, Types};
 use crate::tosca::v2_0;
@@ -119,7 +119,8 @@ impl Resolver {
         warnings: &mut Diagnostics,
     ) -> Result<VersionFiles<'l>, Diagnostics> {
         let template = loaded.whole(loaded.template())?;
-        let imported = loaded.import(ImportDefinition::all(template.root()), false, warnings);
+        let all = ImportDefinition::all(template.root());
+        let imported = loaded.import(all, NeededImports::Files, warnings);
         let files = [loaded.library(), &*imported.files, &[loaded.template()]].concat();
         let documents = loaded.documents(&files)?;
         let all = self.choice.beside_profiles(&documents, loaded.sources());

@@ -6,7 +6,7 @@ use super::function::deployment::DeploymentInputs;
 use super::inputs::{self, Assignment, Declarations};
 use super::technology::TechnologyPlugins;
 use crate::diagnostic::Diagnostics;
-use crate::tosca::load::{Extent, Loaded};
+use crate::tosca::load::{Extent, Loaded, NeededImports};
 use crate::tosca::{profile, v2_0};
 use cuvee_sat::solve::{Limit, SolverKind};
 use cuvee_text::source::{SourceMap, Span};
@@ -96,6 +96,8 @@ pub(crate) struct Choice {
     pub is_portable: bool,
     /// Whether phases continue after mistakes, as far as they can.
     pub tolerant: bool,
+    /// Whether profiles have to be there, as their types decide what an instance is.
+    pub needs_profiles: bool,
     /// Whether nodes keep their types and name their technologies in the result.
     pub names_technologies: bool,
     /// Deployment inputs; `None` where functions are not evaluated.
@@ -114,6 +116,15 @@ impl Choice {
     /// mistakes are found. Errors are then among the warnings.
     pub(crate) fn tolerant(&self) -> Self {
         Self { tolerant: true, ..self.clone() }
+    }
+
+    /// The imports whose lack is an error.
+    pub(crate) fn needed_imports(&self) -> NeededImports {
+        match (self.tolerant, self.needs_profiles) {
+            (true, _) => NeededImports::All,
+            (false, true) => NeededImports::Profiles,
+            (false, false) => NeededImports::Files,
+        }
     }
 
     /// Whether the choice selects one variant, instead of meaning all variants.

@@ -13,7 +13,7 @@ use super::template::{
     self, Import, ImportedTopology, ServiceTemplate, TechnologyRule, TypeSpecificConditions,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::tosca::load::{Imported, Loaded};
+use crate::tosca::load::{Imported, Loaded, NeededImports};
 use crate::tosca::types::scope::Links;
 use crate::tosca::types::{TypeHierarchy, Types};
 use cuvee_sat::formula::Formula;
@@ -258,7 +258,7 @@ impl<'p> Prepared<'p> {
         progress.phase("importing");
         let all = phases.phase(|diagnostics| {
             let wanted = wanted.iter().map(|import| import.definition);
-            loaded.import(wanted, choice.tolerant, diagnostics)
+            loaded.import(wanted, choice.needed_imports(), diagnostics)
         })?;
         let absent = absent_imports(loaded, template, &wanted);
 
@@ -368,7 +368,8 @@ pub(crate) fn documents<'l>(
     let mut diagnostics = Diagnostics::default();
     let wanted = wanted.iter().filter(|import| is_asked_for(import.declared.span()));
     let wanted = wanted.map(|import| import.definition);
-    let Imported { files: imported, links, .. } = loaded.import(wanted, false, &mut diagnostics);
+    let Imported { files: imported, links, .. } =
+        loaded.import(wanted, NeededImports::Files, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -465,7 +466,7 @@ fn data_types<'l>(
     let certain = imports.filter(|import| import.declared.conditions().is_none());
     let certain = certain.map(|import| import.definition);
     // Mistakes in imports are reported where all are read.
-    let imported = loaded.import(certain, false, &mut Diagnostics::default());
+    let imported = loaded.import(certain, NeededImports::Files, &mut Diagnostics::default());
     let files = [loaded.library(), &*imported.files, &[loaded.template()]].concat();
     let whole = files.into_iter().map(|file| loaded.whole(file));
     let documents = whole.collect::<Result<Vec<_>, _>>().ok()?;
@@ -509,7 +510,8 @@ fn absent_imports(
     let mut is_wanted = |import| wanted.next_if(|wanted| std::ptr::eq(**wanted, import)).is_some();
     let absent = template.imports.iter().filter(|import| !is_wanted(*import));
     // Mistakes in unwanted imports do not matter.
-    loaded.import(absent.map(|import| import.definition), false, &mut Diagnostics::default())
+    let absent = absent.map(|import| import.definition);
+    loaded.import(absent, NeededImports::Files, &mut Diagnostics::default())
 }
 
 /// Whether an import may be present: true unless the inputs alone decide that it is absent.

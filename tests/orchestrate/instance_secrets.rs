@@ -803,6 +803,7 @@ impl Run<'_> {
         let planned = plan_instance(&mut instance, &self.given(resolver), &query, &author);
         let repaired = instance.plan_repair(&query);
         let removed = instance.plan_removal(&query);
+        let planned = planned.map(|(answer, _)| answer);
         let planned = self.told.plan("instance plan", planned);
         self.told.plan("instance plan (repair)", repaired);
         self.told.plan("instance plan --undeploy", removed);

@@ -96,7 +96,10 @@ impl Deploying {
         let name = instance.name().to_owned();
         let query = InstancePlanQuery { name, ..InstancePlanQuery::default() };
         let answer = match resolver {
-            Some(resolver) => plan_instance(instance, resolver, &query, &self.author()),
+            Some(resolver) => {
+                let planned = plan_instance(instance, resolver, &query, &self.author());
+                planned.map(|(answer, _)| answer)
+            }
             None => instance.plan_repair(&query),
         };
         let answer = answer.unwrap_or_else(|e| panic!("{e}"));

@@ -17,6 +17,7 @@ mod query;
 mod ready;
 mod record;
 mod rehearse;
+mod repair;
 mod run;
 mod show;
 
@@ -208,14 +209,13 @@ fn query(args: &QueryInstanceArgs, reporter: &Reporter) -> Outcome {
     match NamedModel::of(&args.read.name, None)? {
         NamedModel::Instance(name, _) => {
             let store = store(args.read.store.store.as_deref());
-            with_derivation(&store, name, &model, |derives| {
-                query::run(&model, &ask, derives, &read, reporter)
+            with_derivation(&store, name, &model, |derives, forms| {
+                let types = ModelReading { derives, forms: Some(forms), ..ModelReading::default() };
+                query::run(&model, &ask, &types, &read, reporter)
             })?
         }
         // An export has the types of its nodes, but not the derivation of these types.
-        NamedModel::File(_) => {
-            query::run(&model, &ask, &|one, other| one == other, &read, reporter)
-        }
+        NamedModel::File(_) => query::run(&model, &ask, &ModelReading::default(), &read, reporter),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::cli::stored::store;
 use crate::cli::{Outcome, format, output, rejected, select};
 use cuvee::deploy::instance::RecordOrigin;
 use cuvee::deploy::instance::{InstancePlanQuery, StoredInstance, plan_instance};
+use cuvee::diagnostic::Severity;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,7 +33,9 @@ pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
         let resolver = instance.with_inputs(init::deploying(resolver, &args.deployment));
         let writing = InstanceWriting::reading();
         let author = writing.author(RecordOrigin::Client);
-        plan_instance(&mut instance, &resolver, &query, &author)?
+        let (mut answer, unkept) = plan_instance(&mut instance, &resolver, &query, &author)?;
+        answer.warnings.extend(unkept.map(|why| why.with_severity(Severity::Warning)));
+        answer
     } else {
         instance.plan_repair(&query)?
     };

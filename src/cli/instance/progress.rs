@@ -18,6 +18,8 @@ use std::time::Duration;
 /// Tells what happens during a run.
 pub(super) struct RunProgress {
     instance: String,
+    /// The command that makes a new plan for what the run is to lead to.
+    again: String,
     format: ListFormat,
     is_verbose: bool,
     /// Whether only failures are told.
@@ -33,7 +35,7 @@ struct Bars {
 }
 
 impl RunProgress {
-    pub(super) fn new(args: &RunArgs, instance: &str, is_quiet: bool) -> Self {
+    pub(super) fn new(args: &RunArgs, (instance, again): (&str, String), is_quiet: bool) -> Self {
         let is_shown = args.format == ListFormat::Human && !is_quiet;
         let is_live = is_shown && stderr().is_terminal() && stdout().is_terminal();
         let bars = is_live.then(|| {
@@ -42,7 +44,7 @@ impl RunProgress {
             Bars { all, running: HashMap::new(), left }
         });
         let (format, is_verbose) = (args.format, args.verbose);
-        Self { instance: instance.to_owned(), format, is_verbose, is_quiet, bars }
+        Self { instance: instance.to_owned(), again, format, is_verbose, is_quiet, bars }
     }
 
     /// Tells an event.
@@ -144,8 +146,9 @@ impl RunProgress {
         format!(
             "{name}: {why}, {done} done, {left} left\n\
              go on:    cuvee instance run {name}\n\
-             repair:   cuvee instance apply {name} --cancel && cuvee instance run {name}\n\
-             give up:  cuvee instance apply {name} --cancel"
+             repair:   cuvee instance apply {name} --cancel && {}\n\
+             give up:  cuvee instance apply {name} --cancel",
+            self.again
         )
     }
 }

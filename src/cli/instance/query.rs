@@ -7,8 +7,8 @@ use crate::cli::stored::document;
 use crate::cli::{Outcome, output, rejected};
 use cuvee::Failure;
 use cuvee::deploy::instance::{
-    DerivesFrom, InstanceModel, InstanceQuery, ModelReading, QueryAnswer, query_by_filter,
-    query_function, query_value,
+    InstanceModel, InstanceQuery, ModelReading, QueryAnswer, query_by_filter, query_function,
+    query_value,
 };
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::output::draw::instance::{rows, told};
@@ -33,16 +33,16 @@ pub(super) struct QueryAsk<'a> {
     pub output: Option<&'a Path>,
 }
 
-/// Answers a query about an instance.
+/// Answers a query about an instance. `types` reads the model with what is known of types.
 pub(super) fn run(
     model: &InstanceModel,
     ask: &QueryAsk<'_>,
-    derives: DerivesFrom<'_>,
+    types: &ModelReading<'_>,
     read: &ReadFiles,
     reporter: &Reporter,
 ) -> Outcome {
     let sources = SourceMap::default();
-    let text = answer(model, ask, derives, read, reporter, &sources)
+    let text = answer(model, ask, types, read, reporter, &sources)
         .map_err(|Diagnostics(diagnostics)| Failure { diagnostics, sources })?;
     output::deliver(ask.output, text, read).map_err(rejected)?;
     Ok(ExitCode::SUCCESS)
@@ -51,17 +51,12 @@ pub(super) fn run(
 fn answer(
     model: &InstanceModel,
     ask: &QueryAsk<'_>,
-    derives: DerivesFrom<'_>,
+    types: &ModelReading<'_>,
     read: &ReadFiles,
     reporter: &Reporter,
     sources: &SourceMap,
 ) -> Result<String, Diagnostics> {
-    let reading = ModelReading {
-        unstable: ask.unstable,
-        reveal: ask.reveal,
-        derives,
-        ..ModelReading::default()
-    };
+    let reading = ModelReading { unstable: ask.unstable, reveal: ask.reveal, ..*types };
     let QueryAnswer { rows: found, warnings, .. } = match (ask.path, ask.node_filter) {
         (Some(path), _) => {
             InstanceQuery::parse(path, sources.add("query", path))?.run(model, &reading)?

@@ -17,7 +17,7 @@ use cuvee::deploy::instance::{
     StoredInstance, TakenReports, instance_names, plan_instance,
 };
 use cuvee::deploy::plan::{ChangeClass, Plan};
-use cuvee::diagnostic::{Code, Diagnostic, Severity};
+use cuvee::diagnostic::{Code, Diagnostic};
 use cuvee::explore::Answer;
 use cuvee::operate::{
     InstanceOperator, Lease, LocalExecutor, PlannedTask, RunSettings, RunSummary, signals,
@@ -300,13 +300,9 @@ impl<'r> InstanceRun<'r> {
     ) -> Result<Answer<Plan>, Failure> {
         let writing = InstanceWriting::reading();
         let author = writing.author(RecordOrigin::Client);
-        let answer = plan_instance(instance, resolver, &self.query(), &author)?;
-        match answer.warnings.last() {
-            Some(unkept) if [Code::File, Code::StoreLocked].iter().any(|&it| unkept.code == it) => {
-                let diagnostics = vec![unkept.clone().with_severity(Severity::Error)];
-                Err(Failure { diagnostics, sources: answer.sources })
-            }
-            _ => Ok(answer),
+        match plan_instance(instance, resolver, &self.query(), &author)? {
+            (_, Some(unkept)) => Err(rejected(unkept)),
+            (answer, None) => Ok(answer),
         }
     }
 
@@ -437,7 +433,8 @@ impl<'r> InstanceRun<'r> {
         let (send, receive) = signals();
         interrupt::tell(Some(send.clone()));
         let is_quiet = self.reporter.is_quiet();
-        let mut progress = RunProgress::new(&self.args.how, &self.args.name, is_quiet);
+        let named = (&*self.args.name, super::repair::command(instance, self.args));
+        let mut progress = RunProgress::new(&self.args.how, named, is_quiet);
         let mut executor = self.executor();
         let ended =
             self.operator.carry_out(instance, &mut executor, (send, receive), &mut |event| {
@@ -466,7 +463,8 @@ impl<'r> InstanceRun<'r> {
         if self.args.undeploy {
             return Ok(ExitCode::SUCCESS);
         }
-        self.operator.outputs(instance)?;
+        let lacking = self.operator.outputs(instance)?;
+        self.reporter.report(&lacking, &SourceMap::default());
         super::progress::outputs(instance.model(), self.args.how.format)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -5,7 +5,8 @@ use super::model::{
     ByName, CapabilityInstance, GroupInstance, InstanceModel, NodeInstance, PolicyInstance,
     RelationInstance, ReportedValue,
 };
-use super::query::{ModelReading, holds_secret, query_value};
+use super::query::{FormOfValue, ModelReading, holds_secret, query_value};
+use super::report::DeclaredTypes;
 use super::secrets::KeptSecrets;
 use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -13,16 +14,17 @@ use crate::orchestrate::plan::with_definition;
 use crate::orchestrate::representation;
 use crate::orchestrate::substitute::represented;
 use crate::topology::named::NamedParts;
-use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity};
+use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity, kept_secret, masked};
 use crate::topology::value_source::inputs;
 use crate::topology::{
     AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
     TopologyNode, TopologyParameter, TopologyPolicy, TopologyRelation, type_named,
 };
-use crate::tosca::function::{Function, function_in};
+use crate::tosca::function::{Function, SECRET_MARK, function_in};
 use crate::tosca::secrecy::Secrecy;
 use crate::tosca::types::Parts;
 use crate::tosca::types::schemas::Schemas;
+use crate::tosca::v2_0::function::BuiltIn;
 use crate::tosca::value::{check_value, concealed, has_number, takes_null, with_versions};
 use crate::tosca::{
     Directive, EffectiveType, Family, PropertyDefinition, RequirementDefinition, TypeId, Types,
@@ -138,8 +140,11 @@ pub(crate) fn derive<'a>(
         found: Diagnostics::default(),
     };
     let mut model = deriving.model();
-    compute_attributes(&mut model);
-    deriving.take_versions(&mut model);
+    let expanded = || Some(Topology::clone(&topology));
+    let declared = DeclaredTypes::new(variant.types).with_target(&expanded);
+    let forms: FormOfValue<'_> = &|of, path| declared.form(of, path);
+    compute_attributes(&mut model, forms);
+    deriving.take_versions(&mut model, forms);
     let outputs = deriving.computed_outputs();
     let (places, found) = (deriving.secret.places(), deriving.found);
     if found.has_errors() {
@@ -151,7 +156,7 @@ pub(crate) fn derive<'a>(
 
 /// Gives attributes with computed initial values these values. Without one, nothing is known of an
 /// attribute.
-fn compute_attributes(model: &mut InstanceModel) {
+fn compute_attributes(model: &mut InstanceModel, forms: FormOfValue<'_>) {
     let is_computed = |it: &ReportedValue| function_in(&it.value).is_some();
     let of_nodes = model.nodes.iter().map(|(id, node)| (id, &node.attributes));
     let all = of_nodes.chain(model.groups.iter().map(|(name, group)| (name, &group.attributes)));
@@ -160,7 +165,7 @@ fn compute_attributes(model: &mut InstanceModel) {
         computed.map(move |(name, value)| (Arc::clone(owner), Arc::clone(name), &value.value))
     });
     let values = computed.map(|(owner, name, value)| {
-        let value = evaluated(model, Some(&owner), value);
+        let value = evaluated(model, Some(&owner), value, forms);
         (owner, name, value)
     });
     for (owner, name, value) in values.collect::<Vec<_>>() {
@@ -180,9 +185,15 @@ fn compute_attributes(model: &mut InstanceModel) {
 }
 
 /// The value of an expression of an element, if it is known and no secret.
-fn evaluated(model: &InstanceModel, owner: Option<&str>, value: &Value) -> Option<Value> {
+fn evaluated(
+    model: &InstanceModel,
+    owner: Option<&str>,
+    value: &Value,
+    forms: FormOfValue<'_>,
+) -> Option<Value> {
     let document = parse(FileId::DETACHED, write_flow(value).into(), &Limits::default()).ok()?;
-    let value = query_value(model, document.root(), owner, &ModelReading::default()).ok()?;
+    let reading = ModelReading { forms: Some(forms), ..ModelReading::default() };
+    let value = query_value(model, document.root(), owner, &reading).ok()?;
     (!holds_secret(&value) && function_in(&value).is_none()).then_some(value)
 }
 
@@ -332,6 +343,51 @@ fn unresolved(message: String, at: Span) -> Diagnostic {
     Diagnostic::error(Code::UnresolvedInstance, message).at(at)
 }
 
+/// The error that a value needs a secret that the instance does not know.
+fn missing_secret(what: &str, at: Span) -> Diagnostic {
+    let message = format!("{what} is computed from a secret of which only a digest is kept");
+    let error = Diagnostic::error(Code::MissingInput, message).at(at);
+    error.help("give the inputs that it is made of: `--deployment-input NAME=VALUE`")
+}
+
+/// Whether a value has a call that only lacks a secret, of which something else is kept. What waits
+/// for the deployed instance, too, is known when a step runs.
+fn computes_secret(value: &Value) -> bool {
+    let is_call = function_in(value).is_some() && kept_secret(value).is_none();
+    let has_secret = is_call && masked(value).is_some();
+    let is_own = || called(value).is_some() && !waits(value);
+    let within = || match value {
+        Value::List(items) => items.iter().any(computes_secret),
+        Value::Map(entries) => entries.iter().any(|(_, value)| computes_secret(value)),
+        _ => false,
+    };
+    has_secret && (is_own() || within())
+}
+
+/// Whether a value has a call that depends on more than its arguments.
+fn waits(value: &Value) -> bool {
+    let is_computed = |name: &str| {
+        let of_1_3 = Function::named(name).map(|function| function.section().starts_with("4.3"));
+        of_1_3.unwrap_or_else(|| BuiltIn::named(name).is_some_and(|it| it.value.is_some()))
+    };
+    called(value).is_some_and(|name| !is_computed(name))
+        || match value {
+            Value::List(items) => items.iter().any(waits),
+            Value::Map(entries) => entries.iter().any(|(_, value)| waits(value)),
+            _ => false,
+        }
+}
+
+/// The name of the function that a value itself calls.
+fn called(value: &Value) -> Option<&str> {
+    let Value::Map(entries) = value else { return None };
+    let of_2_0 = || match &**entries {
+        [(name, _)] => v2_0::function_name(name).filter(|name| *name != SECRET_MARK),
+        _ => None,
+    };
+    Function::called_in(value).map(|(function, _)| function.name()).or_else(of_2_0)
+}
+
 /// The input that a value waits for, if any.
 fn input_of(value: &Value) -> Option<&str> {
     let mut first = None;
@@ -408,7 +464,12 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
     fn computed_outputs(&mut self) -> BTreeMap<String, ComputedOutput> {
         let topology = self.topology;
         let outputs = topology.outputs.iter().filter_map(|output| {
-            let value = &output.value.as_ref().filter(|it| function_in(&it.value).is_some())?.value;
+            let said = output.value.as_ref().filter(|it| function_in(&it.value).is_some())?;
+            let value = &said.value;
+            if computes_secret(value) {
+                self.found
+                    .push(missing_secret(&format!("the output `{}`", output.name), said.span));
+            }
             let secrecy = self.secret.output(&output.name);
             let is_secret = !secrecy.is_open();
             let value = self.secrets.learned(value, &secrecy, self.secret.data());
@@ -444,12 +505,12 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
 
     /// Gives outputs that ask for versions these as the model has them: what an output without a type
     /// asks for says whether a number is a version.
-    fn take_versions(&self, model: &mut InstanceModel) {
+    fn take_versions(&self, model: &mut InstanceModel, forms: FormOfValue<'_>) {
         for output in &self.variant.written.outputs {
             let known = model.outputs.get(&*output.name).filter(|known| has_number(known));
             let asked = output.value.as_ref().filter(|it| function_in(&it.value).is_some());
             let (Some(known), Some(asked)) = (known, asked) else { continue };
-            let asked = evaluated(model, None, &asked.value);
+            let asked = evaluated(model, None, &asked.value, forms);
             let is_same = |asked: &Value| asked.to_string() == known.to_string();
             if let Some(value) = asked.filter(is_same) {
                 model.outputs.insert(Arc::from(&*output.name), value);
@@ -606,8 +667,12 @@ impl<'v, 't> Deriving<'_, 'v, '_, 't> {
             );
             let help = format!("give the input a value: `--deployment-input {input}=VALUE`");
             self.found.push(unresolved(message, at).help(help));
+        } else if computes_secret(value) {
+            self.found.push(missing_secret(&format!("the {what} `{name}` of `{owner}`"), at));
         } else if let Some(schema) = definition.and_then(|it| it.expected())
             && function_in(value).is_none()
+            // What stands for a secret was judged when that was given.
+            && masked(value).is_none()
         {
             let wrong = check_value(value, schema, &self.schemas).diagnostics;
             if wrong.is_empty() {

@@ -70,8 +70,8 @@ pub use open::{
 };
 pub(crate) use query::computed_outputs;
 pub use query::{
-    ArtifactPath, DerivesFrom, InstanceQuery, LackingAttribute, ModelReading, QueryAnswer,
-    QueryRow, query_by_filter, query_function, query_value,
+    ArtifactPath, DerivesFrom, FormOfValue, InstanceQuery, LackingAttribute, ModelReading,
+    QueryAnswer, QueryRow, TypedForm, query_by_filter, query_function, query_value,
 };
 #[cfg(feature = "cli")]
 pub(crate) use query::{FunctionOwner, query_value_of};

@@ -6,6 +6,7 @@ use super::claim::DrawToken;
 use super::event::{Event, ReportOutcome};
 use super::exchange::RESERVED_METADATA;
 use super::model::{InstanceModel, InstanceState, NodeInstance};
+use super::query::TypedForm;
 use super::reduce::{RelationPath, relation_parts};
 use super::secrets::SecretSeal;
 use super::transition::{ReportedState, skipped_between};
@@ -16,7 +17,9 @@ use crate::topology::Topology;
 use crate::topology::sensitive::{InstanceValue, kept_secret};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{EffectiveType, PropertyDefinition};
-use crate::tosca::value::{Findings, check_assignment, check_value as checked, with_versions};
+use crate::tosca::value::{
+    Findings, TextType, check_assignment, check_value as checked, with_versions,
+};
 use crate::tosca::{Family, NodeState, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
@@ -170,7 +173,33 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
 
     /// The effective type of a node.
     pub(super) fn of(&self, node: &NodeInstance) -> Option<&EffectiveType<'a>> {
-        self.types.find_told(Family::Node, &node.type_name).map(|id| self.types.effective(id))
+        self.effective(Family::Node, &node.type_name)
+    }
+
+    fn effective(&self, family: Family, type_name: &str) -> Option<&EffectiveType<'a>> {
+        self.types.find_told(family, type_name).map(|id| self.types.effective(id))
+    }
+
+    /// What the type of a value makes of texts in the part at the end of a path, in TOSCA 2.0.
+    pub fn form(&self, of: &InstanceValue<'_>, path: &[String]) -> Option<TypedForm> {
+        let form = |definition: &PropertyDefinition<'_>| {
+            TextType::of_part(definition.expected()?, path, &self.schemas)
+        };
+        let form = match *of {
+            _ if !self.types.is_of_2_0() => None,
+            InstanceValue::Input(name) => {
+                let input = self.topology()?.inputs.iter().find(|input| input.name == name)?;
+                with_definition(input, self.types, form)
+            }
+            InstanceValue::OfNode { type_name, capability, name, .. } => {
+                form(defined(self.effective(Family::Node, type_name)?, capability, name).0?)
+            }
+            InstanceValue::OfGroup { type_name, name, .. } => {
+                form(defined(self.effective(Family::Group, type_name)?, None, name).0?)
+            }
+            _ => None,
+        };
+        form.map(TypedForm)
     }
 
     /// Whether there is a node type of this name.
@@ -885,19 +914,8 @@ impl<'n> DeclaredName<'n> {
         &self,
         types: &'d DeclaredTypes<'_, 'a>,
     ) -> (Option<&'d PropertyDefinition<'a>>, bool) {
-        let Some(kind) = types.of(self.node) else { return (None, true) };
-        let (attributes, properties, is_open) = match self.capability {
-            None => (&kind.attributes, &kind.properties, kind.is_open),
-            Some(capability) => match kind.capabilities.get(capability) {
-                None => return (None, kind.is_open),
-                Some(found) => {
-                    let found = &found.definition;
-                    (&found.attributes, &found.properties, found.is_open)
-                }
-            },
-        };
-        let part = attributes.get(self.name).or_else(|| properties.get(self.name));
-        (part.map(|part| &part.definition), is_open)
+        let kind = types.of(self.node);
+        kind.map_or((None, true), |kind| defined(kind, self.capability, self.name))
     }
 
     /// The value as it is kept: its versions are texts.
@@ -933,6 +951,27 @@ impl<'n> DeclaredName<'n> {
         let help = help.unwrap_or_else(|| "keep it as metadata with `record --undeclared`".into());
         Diagnostic::error(Code::UnknownProperty, message).help(help)
     }
+}
+
+/// The definition of an attribute or property of a type, or of one of its capabilities, and whether
+/// there may be others that are not known.
+fn defined<'d, 'a>(
+    kind: &'d EffectiveType<'a>,
+    capability: Option<&str>,
+    name: &str,
+) -> (Option<&'d PropertyDefinition<'a>>, bool) {
+    let (attributes, properties, is_open) = match capability {
+        None => (&kind.attributes, &kind.properties, kind.is_open),
+        Some(capability) => match kind.capabilities.get(capability) {
+            None => return (None, kind.is_open),
+            Some(found) => {
+                let found = &found.definition;
+                (&found.attributes, &found.properties, found.is_open)
+            }
+        },
+    };
+    let part = attributes.get(name).or_else(|| properties.get(name));
+    (part.map(|part| &part.definition), is_open)
 }
 
 /// Checks a value against its definition. The message does not show the value.

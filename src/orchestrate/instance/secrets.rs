@@ -385,7 +385,8 @@ impl SecretValues {
 
     /// Adds a secret.
     pub fn add(&mut self, secret: &Value, secrets: &KeptSecrets) {
-        if !matches!(secret, Value::Null) {
+        // A digest is not what it stands for.
+        if !matches!(secret, Value::Null) && !is_digest(secret) {
             self.by_digest.insert(secrets.code(secret).into(), secret.clone());
         }
     }

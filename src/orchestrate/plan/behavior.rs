@@ -2,7 +2,7 @@
 //! of `docs/plans.md`), which nodes the orchestrator brings, and where calls run.
 
 use super::artifact::{FoundArtifact, full_name};
-use super::elements::{count, is_selected};
+use super::elements::{counts, is_selected};
 use super::model::{
     CallOutput, CallPlaces, InstanceCount, KnownAttribute, PlanCall, WorkflowInput,
 };
@@ -173,6 +173,8 @@ pub(super) struct Behaviors<'t, 'a> {
     of_relations: Vec<RelationBehavior<'t, 'a>>,
     /// For each node, the node at the end of its chain of hosts.
     hosts: Vec<Option<NodeIndex>>,
+    /// For each node, how many it stands for.
+    counts: Vec<InstanceCount>,
     /// The nodes that the orchestrator could bring but does not.
     managed: FxHashSet<NodeIndex>,
     /// Whether source places mean nothing, because they are in files of another template.
@@ -215,6 +217,7 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             of_nodes: Vec::new(),
             of_relations: Vec::new(),
             hosts: topology.hosts(),
+            counts: counts(topology, types),
             managed,
             is_foreign: false,
             secrets: Sensitivity::of(topology, types, names.clone()),
@@ -370,7 +373,12 @@ impl<'t, 'a> Behaviors<'t, 'a> {
 
     /// Whether a template stands for no node at all.
     pub(super) fn is_nothing(&self, node: NodeIndex) -> bool {
-        count(self.topology, self.topology.node(node)) == InstanceCount::Known(0)
+        self.count(node) == InstanceCount::Known(0)
+    }
+
+    /// How many nodes a template stands for.
+    pub(super) fn count(&self, node: NodeIndex) -> InstanceCount {
+        self.counts[node.index()]
     }
 
     /// Whether nothing has to be done for a node.

@@ -6,13 +6,15 @@ use crate::topology::value_source::part;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::function::{PlainText, evaluate};
-use crate::tosca::value::{Clause, DataTypeView, DataTypes, Operator, Schema, check_value};
+use crate::tosca::value::{
+    Clause, DataTypeView, DataTypes, Operator, Schema, TextType, check_value,
+};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Limits, Node, write_flow};
 
 /// Whether a condition holds. `values` gives the values of an attribute: that of an element, or those
-/// of all members of a group.
+/// of all members of a group. `forms` gives what their types make of texts.
 ///
 /// # Errors
 /// It cannot be told. What is returned is an attribute without a value, and the node or group that the
@@ -21,10 +23,11 @@ use cuvee_text::yaml::{self, Limits, Node, write_flow};
 pub(crate) fn condition_holds(
     condition: &Value,
     values: &dyn Fn(AskedAttribute<'_>) -> Vec<Option<Value>>,
+    forms: FormOfAttribute<'_>,
 ) -> Result<bool, UnknownAttribute> {
     let found =
         |asked: AskedAttribute<'_>| values(asked).into_iter().map(|value| (None, value)).collect();
-    let mut check = ConditionCheck::new(&found);
+    let mut check = ConditionCheck { forms, ..ConditionCheck::new(&found) };
     let holds = check.holds(&Condition::read(condition));
     holds.ok_or_else(|| {
         let why = check.unknown.into_iter().find(|why| why.attribute.is_some());
@@ -132,10 +135,14 @@ pub(super) struct DecidingAssertion {
 /// The value of an attribute, if it is known, and the element that it belongs to.
 pub(super) type FoundValue = (Option<PlanElementIndex>, Option<Value>);
 
+/// Gives what the type of an attribute makes of texts in the part at the end of a path.
+pub(crate) type FormOfAttribute<'f> = &'f dyn Fn(AskedAttribute<'_>, &[String]) -> Option<TextType>;
+
 /// Evaluates a condition, and collects the reasons why it does not hold.
 pub(super) struct ConditionCheck<'f> {
     /// Finds the values of an attribute: that of an element, or those of all members of a group.
     pub(super) found: &'f dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>,
+    pub(super) forms: FormOfAttribute<'f>,
     /// The assertions that do not hold.
     pub(super) violated: Vec<DecidingAssertion>,
     /// The assertions whose result is unknown.
@@ -286,7 +293,7 @@ fn is_old_form(value: &Value) -> bool {
 
 impl<'f> ConditionCheck<'f> {
     pub(super) fn new(found: &'f dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>) -> Self {
-        Self { found, violated: Vec::new(), unknown: Vec::new() }
+        Self { found, forms: &|_, _| None, violated: Vec::new(), unknown: Vec::new() }
     }
 
     /// Whether a condition holds, if that is known.
@@ -304,7 +311,7 @@ impl<'f> ConditionCheck<'f> {
                 self.conclude(judged, is_negated)
             }
             Condition::Expression(value) => {
-                let judged = ExpressionCheck::new(value, self.found).judged();
+                let judged = ExpressionCheck::new(value, self.found, self.forms).judged();
                 self.conclude(judged, is_negated)
             }
         }
@@ -361,16 +368,21 @@ impl<'f> ConditionCheck<'f> {
 type JudgedAssertion = (Option<bool>, DecidingAssertion);
 
 /// An expression of TOSCA 2.0, with the values of the attributes that it asks for.
-struct ExpressionCheck<'v> {
+struct ExpressionCheck<'v, 'f> {
     value: &'v Value,
     asked: Vec<(AskedAttribute<'v>, Vec<FoundValue>)>,
+    forms: FormOfAttribute<'f>,
 }
 
-impl<'v> ExpressionCheck<'v> {
-    fn new(value: &'v Value, found: &dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>) -> Self {
+impl<'v, 'f> ExpressionCheck<'v, 'f> {
+    fn new(
+        value: &'v Value,
+        found: &dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>,
+        forms: FormOfAttribute<'f>,
+    ) -> Self {
         let mut asked = Vec::new();
         AskedAttribute::in_expression(value, &mut asked);
-        Self { value, asked: asked.into_iter().map(|one| (one, found(one))).collect() }
+        Self { value, asked: asked.into_iter().map(|one| (one, found(one))).collect(), forms }
     }
 
     /// The group whose members the expression is about, and how many these are.
@@ -398,7 +410,8 @@ impl<'v> ExpressionCheck<'v> {
             let (asked, within) = AskedAttribute::of_call((function, &path))?;
             let value = self.found(asked, member)?.1.as_ref()?;
             let value = within.iter().try_fold(value, part).filter(|value| !is_open(value))?;
-            Some((value.clone(), None::<PlainText>))
+            let path: Vec<_> = within.iter().map(Value::to_string).collect();
+            Some((value.clone(), (self.forms)(asked, &path)))
         };
         match evaluate(condition, &query, &PlainText) {
             Ok(Some(Value::Bool(holds))) => Some(holds),

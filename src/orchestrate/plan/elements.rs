@@ -2,9 +2,16 @@
 
 use super::behavior::Behaviors;
 use super::build::PlanBuilder;
+use super::inputs::evaluated_in;
 use super::model::{InstanceCount, PlanElement, PlanElementIndex, PlanElementKind};
-use crate::topology::{GroupIndex, NodeIndex, RelationIndex, Topology, TopologyNode};
+use crate::topology::scope::TopologyScope;
+use crate::topology::{
+    GroupIndex, NodeIndex, RelationIndex, Topology, TopologyElement, TopologyNode,
+};
+use crate::tosca::Types;
+use crate::tosca::function::function_in;
 use cuvee_text::value::Value;
+use std::cell::OnceCell;
 
 /// The element of a node.
 pub(super) fn node(
@@ -16,7 +23,7 @@ pub(super) fn node(
     let node = topology.node(id);
     let name = (topology.node_identifier(id), node.name.clone());
     builder.element(name, |name| PlanElement {
-        count: count(topology, node),
+        count: behaviors.count(id),
         is_there: is_selected(node),
         ..PlanElement::new(name, PlanElementKind::Node, behaviors.place(node.span))
     })
@@ -60,17 +67,29 @@ pub(super) fn is_selected(node: &TopologyNode) -> bool {
     node.described.metadata.iter().any(|entry| entry.name == "instance")
 }
 
-/// The number of instances of a node (statement D11).
-pub(super) fn count(topology: &Topology, node: &TopologyNode) -> InstanceCount {
-    match node.count().map(|said| of_input(topology, said).unwrap_or(said)) {
-        None => InstanceCount::One,
-        Some(Value::Number(number)) => {
-            match number.as_int().and_then(|count| count.try_into().ok()) {
-                Some(1) | None => InstanceCount::One,
-                Some(count) => InstanceCount::Known(count),
-            }
+/// The numbers of instances of all nodes (statement D11), as far as what is written and defaults of
+/// inputs decide them.
+pub(super) fn counts(topology: &Topology, types: &Types<'_>) -> Vec<InstanceCount> {
+    let scope = OnceCell::new();
+    let count = |id: NodeIndex| {
+        let Some(said) = topology.node(id).count() else { return InstanceCount::One };
+        let said = of_input(topology, said).unwrap_or(said);
+        if function_in(said).is_none() {
+            return count_of(said);
         }
-        Some(_) => InstanceCount::Open,
+        let scope = scope.get_or_init(|| TopologyScope::of(topology, types));
+        let of = (scope, Some(TopologyElement::Node(id)));
+        count_of(&evaluated_in(said.clone(), of, types.is_of_2_0()))
+    };
+    topology.node_ids().map(count).collect()
+}
+
+/// The number of instances that a value says.
+fn count_of(said: &Value) -> InstanceCount {
+    let Value::Number(number) = said else { return InstanceCount::Open };
+    match number.as_int().and_then(|count| count.try_into().ok()) {
+        Some(1) | None => InstanceCount::One,
+        Some(count) => InstanceCount::Known(count),
     }
 }
 

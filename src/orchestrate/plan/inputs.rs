@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::orchestrate::tree::{MADE, made};
 use crate::topology::scope::TopologyScope;
 use crate::topology::sensitive::told;
-use crate::topology::{Topology, TopologyParameter, TopologyWorkflow};
+use crate::topology::{Topology, TopologyElement, TopologyParameter, TopologyWorkflow};
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::function::{Function, function_in};
 use crate::tosca::shape::PARAMETER;
@@ -63,13 +63,20 @@ pub(super) fn evaluated(value: Value, types: &Types<'_>) -> Value {
     if function_in(&value).is_none() {
         return value;
     }
-    let is_2_0 = types.is_of_2_0();
+    let nothing = Topology::read(&Out::Value(Value::Null), &|_| false);
+    evaluated_in(value, (&TopologyScope::of(&nothing, types), None), types.is_of_2_0())
+}
+
+/// A value of an element in which functions are evaluated, as far as a topology decides them.
+pub(super) fn evaluated_in(
+    value: Value,
+    (scope, element): (&TopologyScope<'_, '_>, Option<TopologyElement>),
+    is_2_0: bool,
+) -> Value {
     let written = if is_2_0 { meant::written(value.clone()) } else { value.clone() };
     let made = made(Out::Value(written), is_2_0);
     let Some(node) = made.as_ref().and_then(|made| made.root().get(MADE)) else { return value };
-    let nothing = Topology::read(&Out::Value(Value::Null), &|_| false);
-    let scope = TopologyScope::of(&nothing, types);
-    FunctionEvaluator::new(&scope, EvaluatorState::default()).replaced(node, None)
+    FunctionEvaluator::new(scope, EvaluatorState::default()).replaced(node, element)
 }
 
 /// Reports what is wrong with a value. An activity may give a function, whose value is not known

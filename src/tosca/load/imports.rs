@@ -36,8 +36,19 @@ pub(super) struct Importing<'f> {
     pub keep: Option<Keep<'f>>,
     /// The file of a profile, and whether it is outside of the package.
     pub profile: &'f dyn Fn(&str) -> Option<(PathBuf, bool)>,
-    /// Whether an import that is not available locally is an error.
-    pub strict: bool,
+    /// The imports whose lack is an error.
+    pub needed: NeededImports,
+}
+
+/// The imports that have to be available locally: whose lack is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NeededImports {
+    /// Those of files that the template names beside it.
+    Files,
+    /// Those and profiles.
+    Profiles,
+    /// All.
+    All,
 }
 
 /// The imports of a template and of its library.
@@ -94,6 +105,10 @@ pub(super) fn read<'f>(
 }
 
 impl Importing<'_> {
+    fn needs_all(&self) -> bool {
+        self.needed == NeededImports::All
+    }
+
     /// The file that an import leads to. Returns nothing where there is none and none is needed.
     fn target(
         &self,
@@ -102,9 +117,9 @@ impl Importing<'_> {
     ) -> Result<Option<ImportTarget>, Diagnostic> {
         let place = match self.place(importer, &import) {
             // An orchestrator may know the profile, but its types decide what is resolved.
-            Err(error) if self.strict || import.is_profile => {
+            Err(error) if self.needs_all() || import.is_profile => {
                 let error = error.at(import.item.span()).section(SECTION);
-                let is_error = self.strict;
+                let is_error = self.needed != NeededImports::Files;
                 return Err(if is_error { error } else { error.with_severity(Severity::Warning) });
             }
             place => place.ok().flatten(),
@@ -199,14 +214,14 @@ impl Importing<'_> {
     }
 
     /// Reports an error on a way. Where only the library needs the import, the error becomes a
-    /// warning, unless `strict` is set.
+    /// warning, unless all are needed.
     fn ok<T>(
         &self,
         result: Result<T, Diagnostic>,
         way: ImportWay,
         diagnostics: &mut Diagnostics,
     ) -> Option<T> {
-        let result = result.map_err(|error| match way.library && !self.strict {
+        let result = result.map_err(|error| match way.library && !self.needs_all() {
             true => error.with_severity(Severity::Warning),
             false => error,
         });
@@ -219,13 +234,13 @@ impl Importing<'_> {
         let files = self.through(way.outside);
         // An existing path that is neither file nor directory is refused when it is read.
         let is_there = || files.size(path).is_ok() && !files.is_dir(path);
-        if (*optional || self.strict) && !files.is_file(path) && !is_there() {
+        if (*optional || self.needs_all()) && !files.is_file(path) && !is_there() {
             let named = match target.place.mapped {
                 Some(_) => path.to_string_lossy(),
                 None => target.name.as_str().into(),
             };
             let error = Diagnostic::error(Code::File, format!("there is no file `{named}`"));
-            return if self.strict { Err(target.judge(error)) } else { Ok(None) };
+            return if self.needs_all() { Err(target.judge(error)) } else { Ok(None) };
         }
         self.texts.read(files, path).map(Some).map_err(|error| target.judge(error))
     }

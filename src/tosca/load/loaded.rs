@@ -3,7 +3,7 @@
 
 use super::Mapping;
 use super::dependencies::with_dependencies;
-use super::imports::{self, Imported, Importing};
+use super::imports::{self, Imported, Importing, NeededImports};
 use super::keys;
 use super::profiles::{self, Profiles};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
@@ -294,7 +294,7 @@ impl Loaded {
         let Ok(document) = loaded.whole(loaded.template) else { return Default::default() };
         let wanted = ImportDefinition::all(document.root());
         let Imported { copies, mapped, .. } =
-            loaded.import(wanted, false, &mut Diagnostics::default());
+            loaded.import(wanted, NeededImports::Files, &mut Diagnostics::default());
         (copies, mapped)
     }
 
@@ -383,15 +383,15 @@ impl Loaded {
     }
 
     /// Reads the wanted imports of the template for the types in them. The library has been read
-    /// already. Where `strict` is set, an import that is not available locally is an error.
+    /// already. Where an import is not available locally, that is an error if it is needed.
     ///
     /// A file that does not exist is a `file` error at the import's place, and a file that cannot
-    /// be parsed is a `syntax` error. Where only the library needs the file and `strict` is not
-    /// set, both are warnings.
+    /// be parsed is a `syntax` error. Where only the library needs the file and not all are needed,
+    /// both are warnings.
     pub(crate) fn import<'i>(
         &self,
         wanted: impl Iterator<Item = ImportDefinition<'i>>,
-        strict: bool,
+        needed: NeededImports,
         diagnostics: &mut Diagnostics,
     ) -> Imported {
         let how = Importing {
@@ -402,7 +402,7 @@ impl Loaded {
             mapping: &self.mapping,
             profile: &|name| self.profiles().get(name).cloned(),
             keep: keep(self.extent),
-            strict,
+            needed,
         };
         let Ok(template) = self.whole(self.template) else { return Imported::default() };
         let library = self.library.iter().zip(self.parse(&self.library));
@@ -415,7 +415,8 @@ impl Loaded {
     pub(crate) fn wrong_imports(&self) -> Vec<Diagnostic> {
         let mut diagnostics = Diagnostics::default();
         if let Ok(template) = self.whole(self.template) {
-            self.import(ImportDefinition::all(template.root()), false, &mut diagnostics);
+            let all = ImportDefinition::all(template.root());
+            self.import(all, NeededImports::Files, &mut diagnostics);
         }
         diagnostics.0
     }

@@ -7,7 +7,7 @@ mod loaded;
 mod mapping;
 mod profiles;
 
-pub(crate) use imports::Imported;
+pub(crate) use imports::{Imported, NeededImports};
 pub use loaded::DocumentCache;
 pub(crate) use loaded::{Extent, Loaded, TemplateLocation};
 pub(crate) use mapping::{Mapping, below_one};

@@ -243,6 +243,23 @@ impl BuiltIn {
         self.name == "concat" || ["10.2.4", "10.2.5"].iter().any(|it| self.section.starts_with(it))
     }
 
+    /// The value of a call with these arguments, as far as they are known, and the form of texts in
+    /// it; `None` where it is not known. The first form that an argument has holds for all of them;
+    /// without any it is `form`.
+    ///
+    /// # Errors
+    /// Why the function has no value.
+    pub(crate) fn applied_to_formed<F: FormOfText + Clone>(
+        &self,
+        arguments: Vec<Option<FormedValue<F>>>,
+        form: &dyn FormOfText,
+    ) -> Result<Option<FormedValue<F>>, String> {
+        let own = arguments.iter().flatten().find_map(|(_, form)| form.clone());
+        let values = arguments.into_iter().map(|it| Some(it?.0)).collect();
+        let value = self.applied(values, own.as_ref().map_or(form, |own| own))?;
+        Ok(value.map(|value| (value, own.filter(|_| self.keeps_form()))))
+    }
+
     /// The value of a call with these arguments, as far as they are known; `None` where it is not
     /// known.
     ///
@@ -313,10 +330,7 @@ fn evaluated<F: FormOfText + Clone>(
     let arguments = arguments.into_iter().flat_map(Node::items);
     let arguments =
         arguments.map(|it| evaluated(it, query, form)).collect::<Result<Vec<_>, _>>()?;
-    let own = arguments.iter().flatten().find_map(|(_, form)| form.clone());
-    let values = arguments.into_iter().map(|it| Some(it?.0)).collect();
-    let value = built_in.applied(values, own.as_ref().map_or(form, |own| own))?;
-    Ok(value.map(|value| (value, own.filter(|_| built_in.keeps_form()))))
+    built_in.applied_to_formed(arguments, form)
 }
 
 /// A value in which functions may be called.

@@ -3,7 +3,7 @@
 
 use super::scope::{Functions, VariantScope};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::topology::sensitive::told;
+use crate::topology::sensitive::{masked, told};
 use crate::tosca::evaluate::{EvaluatorState, FilterSite, FunctionScope};
 use crate::tosca::function::function_in;
 use crate::tosca::types::schemas::Schemas;
@@ -82,7 +82,8 @@ impl ComputedValues<'_, '_, '_> {
         let is_open = |schema: &&Schema<'_>| v2_0::calls(value) || schema.asks();
         let Some(schema) = definition.expected().filter(is_open) else { return Vec::new() };
         let result = self.functions.borrow_mut().replaced(value, site);
-        if function_in(&result).is_some() {
+        // What stands for a secret was judged when that was given.
+        if function_in(&result).is_some() || masked(&result).is_some() {
             return Vec::new();
         }
         let ask = |function: &str, path: Option<Node<'_>>| self.asked(site, function, path);
@@ -103,7 +104,8 @@ impl ComputedValues<'_, '_, '_> {
         path: Option<Node<'_>>,
     ) -> Option<FormedValue<TextType>> {
         let site = FilterSite { node: site, relation: None };
-        self.functions.borrow_mut().in_filter(function, path?, site).ok()?
+        let found = self.functions.borrow_mut().in_filter(function, path?, site).ok()?;
+        found.filter(|(value, _)| masked(value).is_none())
     }
 }
 

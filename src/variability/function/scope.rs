@@ -1,6 +1,7 @@
 //! The elements of a variant, as functions refer to them.
 
 use crate::diagnostic::Diagnostics;
+use crate::topology::sensitive::kept_secret;
 use crate::tosca::evaluate::{FunctionEvaluator, FunctionScope, ScopeInput, ScopeValue};
 use crate::tosca::function::Name;
 use crate::tosca::substitution::names_in;
@@ -313,7 +314,8 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
         self.types.derives(TypeRef::Defined(one), TypeRef::Defined(ancestor))
     }
 
-    fn is_placeholder(&self, _: &Value) -> bool {
-        false
+    /// The digest of a secret stands for a value that an instance has and nobody knows.
+    fn is_placeholder(&self, value: &Value) -> bool {
+        kept_secret(value).is_some()
     }
 }

@@ -47,12 +47,22 @@ pub use function::{query_function, query_value};
 pub use parse::InstanceQuery;
 
 use super::shown::OpenSecret;
+use crate::topology::sensitive::InstanceValue;
+use crate::tosca::value::TextType;
 
 /// Whether the first type derives from the second one; each type derives from itself.
 pub type DerivesFrom<'h> = &'h dyn Fn(&str, &str) -> bool;
 
 /// Gives the path of an artifact of a node.
 pub type ArtifactPath<'h> = &'h dyn Fn(&str, &str) -> Option<String>;
+
+/// What the type of a value makes of texts in it: whether they are versions, timestamps, bytes or
+/// amounts with units.
+#[derive(Clone, Debug)]
+pub struct TypedForm(pub(crate) TextType);
+
+/// Gives the form of a part of a value, at the end of a path of names and positions.
+pub type FormOfValue<'h> = &'h dyn Fn(&InstanceValue<'_>, &[String]) -> Option<TypedForm>;
 
 /// Is told of an attribute without a value: the node, or the keyword or name that was to lead to it,
 /// and the name of the attribute, behind that of its capability if one has it.
@@ -67,6 +77,8 @@ pub struct ModelReading<'h> {
     pub reveal: bool,
     /// The derivation between types.
     pub derives: DerivesFrom<'h>,
+    /// The forms of values, by which functions of TOSCA 2.0 compare and count them.
+    pub forms: Option<FormOfValue<'h>>,
     /// Opens secrets for a reader who knows them.
     pub open: Option<OpenSecret<'h>>,
     /// Gives the path of an artifact of a node, for a reader who has the files.
@@ -79,7 +91,15 @@ impl Default for ModelReading<'_> {
     /// The defaults show what anybody may see; types derive from themselves only.
     fn default() -> Self {
         let derives = &|own: &str, other: &str| own == other;
-        Self { unstable: false, reveal: false, derives, open: None, artifacts: None, lacking: None }
+        Self {
+            unstable: false,
+            reveal: false,
+            derives,
+            forms: None,
+            open: None,
+            artifacts: None,
+            lacking: None,
+        }
     }
 }
 

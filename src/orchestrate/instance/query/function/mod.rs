@@ -12,10 +12,11 @@ use crate::orchestrate::instance::model::{
 use crate::orchestrate::instance::reduce::Entity;
 use crate::orchestrate::instance::shown::marked;
 use crate::orchestrate::instance::target::ComputedOutput;
-use crate::topology::sensitive::SENSITIVE;
+use crate::topology::sensitive::{InstanceValue, SENSITIVE};
 use crate::tosca::function::{Arguments, Call, Function, Name, SECRET_MARK, function_in};
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::function::{BuiltIn, INDICES, PlainText};
+use crate::tosca::v2_0::function::{BuiltIn, FormedValue, INDICES, PlainText};
+use crate::tosca::value::TextType;
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Limits, Node, NodeKind, Scalar, parse, write_flow};
@@ -26,6 +27,9 @@ use std::sync::Arc;
 
 /// How deep calls may be nested, and values refer to each other.
 const DEPTH: usize = 100;
+
+/// A value, and what its type makes of texts in it, as far as a function asks for that.
+type TypedValue = FormedValue<TextType>;
 
 /// Evaluates a function call in a model. `of` names the element whose function it is: what `SELF`
 /// means, and for a relation `SOURCE` and `TARGET`, for a node `HOST`. Without it, these keywords
@@ -103,8 +107,8 @@ pub(crate) fn query_value_of<'m>(
         }
     });
     let site = site.transpose()?;
-    let (touched, within) = (Cell::new(false), Cell::new(0));
-    ModelFunctions { walk, touched, site: Cell::new(site), within }.value(value, 0)
+    let (touched, within, site) = (Cell::new(false), Cell::new(0), Cell::new(site));
+    ModelFunctions { walk, touched, site, within, asks_form: Cell::new(false) }.value(value, 0)
 }
 
 /// The node, relation or group of this name.
@@ -162,6 +166,8 @@ struct ModelFunctions<'m, 'r> {
     site: Cell<Option<ModelEntity<'m>>>,
     /// How many values are being evaluated, each for the one before.
     within: Cell<usize>,
+    /// Whether a function depends on what types make of texts. It takes time to find that out.
+    asks_form: Cell<bool>,
 }
 
 fn wrong(node: Node<'_>, section: &'static str, message: impl Into<String>) -> Diagnostic {
@@ -170,6 +176,10 @@ fn wrong(node: Node<'_>, section: &'static str, message: impl Into<String>) -> D
 
 impl<'m> ModelFunctions<'m, '_> {
     fn value(&self, node: Node<'_>, depth: usize) -> Result<Value, Diagnostic> {
+        self.typed(node, depth).map(|(value, _)| value)
+    }
+
+    fn typed(&self, node: Node<'_>, depth: usize) -> Result<TypedValue, Diagnostic> {
         if depth > DEPTH {
             return Err(wrong(
                 node,
@@ -183,22 +193,27 @@ impl<'m> ModelFunctions<'m, '_> {
                 error
             });
         }
-        let Some(call) = Call::read(node) else {
-            return match node.kind() {
-                NodeKind::Scalar => Ok(node.to_value()),
-                NodeKind::Sequence => {
-                    let items = node.items().map(|item| self.value(item, depth + 1));
-                    Ok(items.collect::<Result<Vec<_>, _>>()?.into())
-                }
-                NodeKind::Mapping => {
-                    let entry = |(key, value): (Node<'_>, Node<'_>)| {
-                        Ok((key.key_text().into(), self.value(value, depth + 1)?))
-                    };
-                    Ok(Value::Map(node.entries().map(entry).collect::<Result<_, Diagnostic>>()?))
-                }
-            };
+        if let Some(call) = Call::read(node) {
+            return self.call(&call?, depth);
+        }
+        let mut own = None;
+        let mut part = |part: Node<'_>| {
+            let (value, form) = self.typed(part, depth + 1)?;
+            own = own.take().or(form);
+            Ok(value)
         };
-        self.call(&call?, depth)
+        let value = match node.kind() {
+            NodeKind::Scalar => node.to_value(),
+            NodeKind::Sequence => {
+                node.items().map(&mut part).collect::<Result<Vec<_>, Diagnostic>>()?.into()
+            }
+            NodeKind::Mapping => {
+                let entry =
+                    |(key, value): (Node<'_>, Node<'_>)| Ok((key.key_text().into(), part(value)?));
+                Value::Map(node.entries().map(entry).collect::<Result<_, Diagnostic>>()?)
+            }
+        };
+        Ok((value, own))
     }
 
     /// The value of a call of TOSCA 2.0 (chapter 10).
@@ -208,7 +223,7 @@ impl<'m> ModelFunctions<'m, '_> {
         name: &str,
         arguments: Option<Node<'_>>,
         depth: usize,
-    ) -> Result<Value, Diagnostic> {
+    ) -> Result<TypedValue, Diagnostic> {
         let given: Vec<_> = arguments.into_iter().flat_map(Node::items).collect();
         let path = match Function::named(name) {
             Some(function @ (Function::GetProperty | Function::GetAttribute)) => {
@@ -230,9 +245,11 @@ impl<'m> ModelFunctions<'m, '_> {
             return self.call(&call, depth);
         }
         match (name, self.site.get()) {
-            ("node_index", Some(ModelEntity::Node(id, node))) => return Ok(index(id, node).into()),
+            ("node_index", Some(ModelEntity::Node(id, node))) => {
+                return Ok((index(id, node).into(), None));
+            }
             ("relationship_index", Some(ModelEntity::Relation(source, name, relation))) => {
-                return Ok(self.position(source, name, relation).into());
+                return Ok((self.position(source, name, relation).into(), None));
             }
             _ => {}
         }
@@ -246,36 +263,40 @@ impl<'m> ModelFunctions<'m, '_> {
         };
         let built_in = BuiltIn::named(name).ok_or_else(unknown)?;
         let before = self.touched.replace(false);
-        let given = given.into_iter().map(|argument| self.value(argument, depth + 1));
-        let given = given.collect::<Result<Vec<_>, _>>()?;
-        let is_secret = self.touched.get() || given.iter().any(holds_secret);
+        let asked = self.asks_form.replace(self.asks_form.get() || built_in.asks_form());
+        let given = given.into_iter().map(|argument| self.typed(argument, depth + 1));
+        let given = given.collect::<Result<Vec<_>, _>>();
+        self.asks_form.set(asked);
+        let given = given?;
+        let is_secret = self.touched.get() || given.iter().any(|(value, _)| holds_secret(value));
         self.touched.set(before || is_secret);
         if is_secret {
-            return Ok(SENSITIVE.into());
+            return Ok((SENSITIVE.into(), None));
         }
-        let value = built_in.applied(given.into_iter().map(Some).collect(), &PlainText);
-        let value = value.map_err(|why| unknown().help(why))?;
-        value.ok_or_else(unknown)
+        let given = given.into_iter().map(Some).collect();
+        let value = built_in.applied_to_formed(given, &PlainText);
+        value.map_err(|why| unknown().help(why))?.ok_or_else(unknown)
     }
 
-    fn call(&self, call: &Call<'_>, depth: usize) -> Result<Value, Diagnostic> {
+    fn call(&self, call: &Call<'_>, depth: usize) -> Result<TypedValue, Diagnostic> {
         let before = self.touched.replace(false);
-        let value = match &call.arguments {
-            Arguments::Parts(parts) => self.joined(parts, "", depth)?,
-            Arguments::Join(list, delimiter) => self.join(*list, *delimiter, depth)?,
-            Arguments::Token(parts) => self.token(*parts, depth)?,
+        let plain = |value| (value, None);
+        let (value, form) = match &call.arguments {
+            Arguments::Parts(parts) => plain(self.joined(parts, "", depth)?),
+            Arguments::Join(list, delimiter) => plain(self.join(*list, *delimiter, depth)?),
+            Arguments::Token(parts) => plain(self.token(*parts, depth)?),
             Arguments::Input(input, path) => self.input(*input, path)?,
             Arguments::Path(entity, path) => self.of_entity(call, *entity, path)?,
-            Arguments::NodeType(name) => self.nodes_of_type(name.text),
-            Arguments::Output(path) => self.output(call, *path)?,
-            Arguments::Artifact(entity, name) => self.artifact(call, *entity, *name)?,
+            Arguments::NodeType(name) => plain(self.nodes_of_type(name.text)),
+            Arguments::Output(path) => plain(self.output(call, *path)?),
+            Arguments::Artifact(entity, name) => plain(self.artifact(call, *entity, *name)?),
         };
         // The result of a function of a secret is a secret, too.
         let is_computed =
             matches!(call.function, Function::Concat | Function::Join | Function::Token);
         let is_secret = holds_secret(&value) || self.touched.get();
         self.touched.set(before || is_secret);
-        Ok(if is_secret && is_computed { SENSITIVE.into() } else { value })
+        Ok(if is_secret && is_computed { (SENSITIVE.into(), None) } else { (value, form) })
     }
 
     fn text(
@@ -356,7 +377,7 @@ impl<'m> ModelFunctions<'m, '_> {
         part.ok_or_else(|| wrong(index, "4.3.3", format!("the string has no substring {position}")))
     }
 
-    fn input(&self, input: Node<'_>, path: &[Node<'_>]) -> Result<Value, Diagnostic> {
+    fn input(&self, input: Node<'_>, path: &[Node<'_>]) -> Result<TypedValue, Diagnostic> {
         let model = self.walk.model;
         let name = match input.scalar() {
             Some(Scalar::Int(_)) => {
@@ -373,7 +394,8 @@ impl<'m> ModelFunctions<'m, '_> {
                 .section("4.4.1")
                 .help_opt(help));
         };
-        self.part(self.walk.shown.value(value), path)
+        let value = self.part(self.walk.shown.value(value), path)?;
+        Ok((value, self.form_of(&InstanceValue::Input(name), path)))
     }
 
     fn nodes_of_type(&self, wanted: &str) -> Value {
@@ -389,7 +411,7 @@ impl<'m> ModelFunctions<'m, '_> {
         call: &Call<'_>,
         entity: Name<'_>,
         path: &[Node<'_>],
-    ) -> Result<Value, Diagnostic> {
+    ) -> Result<TypedValue, Diagnostic> {
         let wants = Wanted { function: call.function, entity, path };
         if let ("HOST", Some(ModelEntity::Node(_, node))) = (entity.text, self.site.get()) {
             return self.of_hosts(&wants, node);
@@ -410,7 +432,11 @@ impl<'m> ModelFunctions<'m, '_> {
     }
 
     /// The value in the nearest host of a node that has it.
-    fn of_hosts(&self, wants: &Wanted<'_>, node: &'m NodeInstance) -> Result<Value, Diagnostic> {
+    fn of_hosts(
+        &self,
+        wants: &Wanted<'_>,
+        node: &'m NodeInstance,
+    ) -> Result<TypedValue, Diagnostic> {
         let (mut seen, mut current) = (FxHashSet::default(), node);
         loop {
             let mut relations = current.requirements.values().flatten();
@@ -535,7 +561,7 @@ impl<'m> ModelFunctions<'m, '_> {
         &self,
         wants: &Wanted<'_>,
         place: &ModelPlace<'m>,
-    ) -> Result<Option<Value>, Diagnostic> {
+    ) -> Result<Option<TypedValue>, Diagnostic> {
         if let (ModelEntity::Node(_, node), [first, rest @ ..]) = (place.entity, wants.path)
             && !rest.is_empty()
         {
@@ -558,7 +584,7 @@ impl<'m> ModelFunctions<'m, '_> {
         place: &ModelPlace<'m>,
         name: &str,
         path: &[Node<'_>],
-    ) -> Result<Option<Value>, Diagnostic> {
+    ) -> Result<Option<TypedValue>, Diagnostic> {
         let capability = self.capability(place, name);
         capability.map_or(Ok(None), |capability| self.own(wants, &capability, path))
     }
@@ -578,7 +604,7 @@ impl<'m> ModelFunctions<'m, '_> {
         name: &str,
         relation: &RelationInstance,
         path: &[Node<'_>],
-    ) -> Result<Option<Value>, Diagnostic> {
+    ) -> Result<Option<TypedValue>, Diagnostic> {
         let Some(target) = relation.target.as_deref().and_then(|target| self.walk.node(target))
         else {
             return Ok(None);
@@ -615,7 +641,7 @@ impl<'m> ModelFunctions<'m, '_> {
         wants: &Wanted<'_>,
         place: &ModelPlace<'m>,
         path: &[Node<'_>],
-    ) -> Result<Option<Value>, Diagnostic> {
+    ) -> Result<Option<TypedValue>, Diagnostic> {
         let [first, rest @ ..] = path else { return Ok(None) };
         let kind = wants.kind();
         let hidden = self.walk.hidden.get();
@@ -639,10 +665,36 @@ impl<'m> ModelFunctions<'m, '_> {
                     Some(_) => self.evaluated(&value, place.entity, *first)?,
                     None => value,
                 };
-                self.part(value, rest).map(Some)
+                let value = self.part(value, rest)?;
+                Ok(Some((value, self.form(place, first.text().unwrap_or_default(), rest))))
             }
             _ => Ok(None),
         }
+    }
+
+    /// What the type of a value at a place makes of texts in a part of it.
+    fn form(&self, place: &ModelPlace<'m>, name: &str, path: &[Node<'_>]) -> Option<TextType> {
+        let is_of_capability = matches!(place.what, PlaceContent::Capability(_));
+        let of = match place.entity {
+            ModelEntity::Node(_, NodeInstance { template, type_name, .. }) => {
+                let capability = is_of_capability.then_some(place.name);
+                InstanceValue::OfNode { template: template.as_deref(), type_name, capability, name }
+            }
+            ModelEntity::Group(_, group) => InstanceValue::OfGroup {
+                template: group.template.as_deref(),
+                type_name: &group.type_name,
+                name,
+            },
+            _ => return None,
+        };
+        self.form_of(&of, path)
+    }
+
+    /// What the type of a value makes of texts in a part of it, if a function asks for that.
+    fn form_of(&self, of: &InstanceValue<'_>, path: &[Node<'_>]) -> Option<TextType> {
+        let forms = self.walk.reading.forms.filter(|_| self.asks_form.get())?;
+        let path = path.iter().map(|step| step.text().unwrap_or_default().to_owned());
+        forms(of, &path.collect::<Vec<_>>()).map(|form| form.0)
     }
 
     /// A value of an entity that was kept with functions in it.

@@ -1,6 +1,6 @@
 //! Follows the paths of TOSCA 2.0 (section 10.3) that version 1.3 does not have through a model.
 
-use super::{ModelFunctions, Wanted, whole};
+use super::{ModelFunctions, TypedValue, Wanted, whole};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::model::{NodeInstance, RelationInstance};
 use crate::orchestrate::instance::query::place::{
@@ -46,7 +46,7 @@ impl<'m> ModelFunctions<'m, '_> {
         function: Function,
         first: Node<'n>,
         mut rest: &'n [Node<'n>],
-    ) -> Result<Value, Diagnostic> {
+    ) -> Result<TypedValue, Diagnostic> {
         let text = first.text().unwrap_or_default();
         let entity = Name { text, at: first };
         let index = rest.first().and_then(|step| node_index(*step));
@@ -71,7 +71,13 @@ impl<'m> ModelFunctions<'m, '_> {
             self.own(&wants, place, rest)?.ok_or_else(|| self.nothing(&wants, Some(place)))
         };
         let values = places.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-        Ok(if is_list { values.into() } else { values.into_iter().next().unwrap_or(Value::Null) })
+        let form = values.first().and_then(|(_, form)| form.clone());
+        let mut values = values.into_iter().map(|(value, _)| value);
+        let value = match is_list {
+            true => Value::List(values.collect()),
+            false => values.next().unwrap_or(Value::Null),
+        };
+        Ok((value, form))
     }
 
     /// The nodes of a template that a path begins with, or the one entity that the name means.

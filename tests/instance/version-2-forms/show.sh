@@ -1,0 +1,1 @@
+echo "more=$more newer=$newer sum=$sum"
