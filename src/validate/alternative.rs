@@ -1,18 +1,19 @@
 //! Imports of files that define one name differently. No variant may have all of them, so whatever
 //! depends on types is checked once for each choice among these imports.
 
+use super::conditional::ConditionalFiles;
 use super::finding::{ChosenImports, Finding};
 use super::import;
 use super::v2_0::{self, KeynameFinding};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::tosca::Types;
 use crate::tosca::types::scope::Links;
 use crate::variability::choice::Choice;
 use crate::variability::graph::{ElementId, VARIABILITY_GROUPS};
 use crate::variability::prepared::Prepared;
-use cuvee_text::source::FileId;
+use cuvee_text::source::Span;
 use cuvee_text::yaml::Document;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many choices are checked; where there are more, a clash is an error in all variants. Two files
@@ -60,10 +61,18 @@ impl<'p> Alternative<'p> {
         Self::of(choice, prepared, documents, &links, imports)
     }
 
+    fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.judged.0.iter().chain(self.of_2_0.iter().map(|found| &found.diagnostic))
+    }
+
     /// The names that are defined twice.
     fn clashes(&self) -> impl Iterator<Item = &Diagnostic> {
-        let of_2_0 = self.of_2_0.iter().map(|found| &found.diagnostic);
-        self.judged.0.iter().chain(of_2_0).filter(|found| found.code == Code::TypeClash)
+        self.diagnostics().filter(|found| found.code == Code::TypeClash)
+    }
+
+    /// The places of names that are not defined.
+    fn unknown(&self) -> impl Iterator<Item = Option<Span>> {
+        self.diagnostics().filter(|found| is_unknown(found)).map(|found| found.span)
     }
 }
 
@@ -76,16 +85,24 @@ pub(super) fn alternatives<'p>(
 ) -> (Vec<Alternative<'p>>, Vec<Finding>) {
     let links = &prepared.links;
     let all = || Alternative::of(choice, prepared, documents.clone(), links, Default::default());
-    let chosen = |imports| Alternative::chosen(choice, prepared, &documents, imports);
     let mut found = vec![all()];
     if found.iter().flat_map(Alternative::clashes).next().is_none() {
         return (found, Vec::new());
     }
-    let leading = conditional_imports(prepared);
+    let conditional = ConditionalFiles::of(prepared);
+    // What a file names may be defined in one that is left out, under whatever conditions.
+    let unknown: FxHashSet<_> = found.iter().flat_map(Alternative::unknown).collect();
+    let chosen = |imports| {
+        let mut chosen = Alternative::chosen(choice, prepared, &documents, imports);
+        let is_so = |found: &Diagnostic| !is_unknown(found) || unknown.contains(&found.span);
+        chosen.judged.0.retain(is_so);
+        chosen.of_2_0.retain(|found| is_so(&found.diagnostic));
+        chosen
+    };
     let (mut known, mut clashes) = (BTreeSet::new(), Vec::new());
     // Of several definitions of a name, the first clash hides others.
     loop {
-        let suspects: BTreeSet<_> = found.iter().flat_map(|it| pairs(it, &leading)).collect();
+        let suspects: BTreeSet<_> = found.iter().flat_map(|it| pairs(it, &conditional)).collect();
         let news: Vec<_> = suspects.difference(&known).copied().collect();
         if news.is_empty() {
             return (found, clashes);
@@ -95,7 +112,7 @@ pub(super) fn alternatives<'p>(
         for pair in news {
             let without = all_known.iter().copied().filter(|it| !pair.contains(it)).collect();
             let both = chosen(ChosenImports { with: pair.into(), without });
-            let is_it = |found: &&Diagnostic| pairs_of(found, &both, &leading).contains(&pair);
+            let is_it = |found: &&Diagnostic| pairs_of(found, &both, &conditional).contains(&pair);
             let clash = |found: &Diagnostic| Finding {
                 diagnostic: found.clone(),
                 when: pair.into(),
@@ -105,39 +122,20 @@ pub(super) fn alternatives<'p>(
         }
         let conflicts = conflicts(&clashes);
         let Some(choices) = choices(&conflicts) else { return (vec![all()], Vec::new()) };
-        found = choices.into_iter().map(|with| among(&conflicts, with, &chosen)).collect();
+        let alternative = |with: BTreeSet<ElementId>| {
+            let without = conflicts.keys().copied().filter(|it| !with.contains(it)).collect();
+            chosen(ChosenImports { with: with.into_iter().collect(), without })
+        };
+        found = choices.into_iter().map(alternative).collect();
     }
 }
 
-/// The alternative with these of the imports that clash.
-fn among<'p>(
-    conflicts: &BTreeMap<ElementId, BTreeSet<ElementId>>,
-    with: BTreeSet<ElementId>,
-    chosen: &impl Fn(ChosenImports) -> Alternative<'p>,
-) -> Alternative<'p> {
-    let out = conflicts.iter().filter(|(import, _)| !with.contains(import));
-    let is_maximal = out.clone().all(|(_, others)| !with.is_disjoint(others));
-    let without = out.map(|(&import, _)| import).collect();
-    let mut found = chosen(ChosenImports { with: with.into_iter().collect(), without });
-    // Types may derive from those of imports that could be there, too.
-    if !is_maximal {
-        found.judged = Diagnostics::default();
-        found.of_2_0.clear();
-    }
-    found
-}
-
-/// The conditional imports that lead to each file.
-fn conditional_imports(prepared: &Prepared<'_>) -> FxHashMap<FileId, Vec<ElementId>> {
-    let mut leading: FxHashMap<_, Vec<_>> = FxHashMap::default();
-    for import in &prepared.graph.imports {
-        let declared = &import.import.declared;
-        if declared.conditions().is_some() {
-            let files = prepared.links.behind_import(declared.span());
-            files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));
-        }
-    }
-    leading
+/// Whether a diagnostic says that something is not defined.
+fn is_unknown(found: &Diagnostic) -> bool {
+    let is_warning = found.severity == Severity::Warning;
+    found.code == Code::UnknownType
+        || found.code == Code::UnknownElement
+        || is_warning && found.code == Code::InvalidFunction
 }
 
 /// How files import each other without some of the template's imports.
@@ -153,10 +151,10 @@ fn linked_without(prepared: &Prepared<'_>, without: &[ElementId]) -> Links {
 /// The pairs of imports that may be why names are defined twice.
 fn pairs(
     alternative: &Alternative<'_>,
-    leading: &FxHashMap<FileId, Vec<ElementId>>,
+    conditional: &ConditionalFiles,
 ) -> BTreeSet<[ElementId; 2]> {
     let clashes = alternative.clashes();
-    clashes.flat_map(|found| pairs_of(found, alternative, leading)).collect()
+    clashes.flat_map(|found| pairs_of(found, alternative, conditional)).collect()
 }
 
 /// The pairs of imports that lead to two definitions of one name, unless one leads to both. Imports
@@ -164,11 +162,11 @@ fn pairs(
 fn pairs_of(
     clash: &Diagnostic,
     alternative: &Alternative<'_>,
-    leading: &FxHashMap<FileId, Vec<ElementId>>,
+    conditional: &ConditionalFiles,
 ) -> Vec<[ElementId; 2]> {
     let files = [clash.span, clash.labels.first().map(|label| label.span)];
     let [ones, others] = files.map(|span| {
-        let imports = span.and_then(|span| leading.get(&span.file)).into_iter().flatten();
+        let imports = span.map_or(&[][..], |span| conditional.leading(span.file)).iter();
         let is_in = |id: &&ElementId| !alternative.imports.without.contains(id);
         imports.filter(is_in).copied().collect::<Vec<_>>()
     });

@@ -1,5 +1,6 @@
 //! Holds the data that all checks share, and reports what they find.
 
+use super::conditional::ConditionalFiles;
 use super::finding::{ChosenImports, Finding};
 use super::function::FunctionChecks;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -74,8 +75,9 @@ impl<'c, 'a> Checker<'c, 'a> {
     pub(super) fn all(&self) {
         self.anything_left();
         self.nodes();
-        self.imported_types();
-        self.assigned_types();
+        let conditional = ConditionalFiles::of(self.prepared);
+        self.imported_types(&conditional);
+        self.assigned_types(&conditional);
         self.groups();
         self.parameters();
         self.service_templates();

@@ -2,6 +2,7 @@
 //! 3.6.6 and 3.6.8). Imports that cannot be read are reported when they are read.
 
 use super::checker::Checker;
+use super::conditional::ConditionalFiles;
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics};
 use crate::tosca::import::ImportDefinition;
 use crate::tosca::import::is_profile;
@@ -13,9 +14,7 @@ use crate::tosca::value::{Schema, check_value};
 use crate::tosca::{Family, Types, profile};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
-use crate::variability::prepared::Prepared;
 use crate::variability::template::shape::IMPORT;
-use cuvee_text::source::FileId;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
@@ -43,10 +42,9 @@ pub(super) fn check(documents: &[&Document], types: &Types<'_>, diagnostics: &mu
 
 impl Checker<'_, '_> {
     /// Checks that a file that defines a type is imported wherever the type is used.
-    pub(super) fn imported_types(&self) {
-        let leading = conditional_files(self.prepared);
+    pub(super) fn imported_types(&self, conditional: &ConditionalFiles) {
         let mut defined_behind = FxHashMap::default();
-        for id in self.graph.ids().filter(|_| !leading.is_empty()) {
+        for id in self.graph.ids().filter(|_| !conditional.is_empty()) {
             let element = self.graph.element(id);
             let Some((container, family)) =
                 element.container.filter(|_| element.kind == ElementKind::Type).and_then(
@@ -59,46 +57,26 @@ impl Checker<'_, '_> {
             else {
                 continue;
             };
-            let imports = defined_behind.entry(defined).or_insert_with(|| {
-                let files = self.types.files_of(defined);
-                let behind = files.map(|file| leading.get(&file).map(Vec::as_slice));
-                Some(behind.collect::<Option<Vec<_>>>()?.concat())
-            });
+            let imports = defined_behind
+                .entry(defined)
+                .or_insert_with(|| conditional.behind(self.types.files_of(defined)));
             if let Some(imports) = imports {
                 let error = Diagnostic::error(
                     Code::UnknownType,
                     format!("there is no {} `{}`", family.noun(), element.name),
                 );
-                let mut error = error.at(element.span).section(family.section());
-                for &import in &*imports {
-                    error = error.label(
-                        self.graph.element(import).span,
-                        "its file is imported under a condition",
-                    );
-                }
+                let error = error.at(element.span).section(family.section());
+                let error = self.behind_conditions(error, imports);
                 self.report_when(&[container, id], imports, error);
             }
         }
     }
-}
 
-/// The files that only conditional imports lead to, each with those imports.
-fn conditional_files(prepared: &Prepared<'_>) -> FxHashMap<FileId, Vec<ElementId>> {
-    let links = &prepared.links;
-    let mut leading: FxHashMap<FileId, Vec<ElementId>> = FxHashMap::default();
-    let mut unconditional = links.library.clone();
-    for import in &prepared.graph.imports {
-        let files = links.behind_import(import.import.declared.span());
-        if import.import.declared.conditions().is_none() {
-            unconditional.extend(files);
-        } else {
-            files.into_iter().for_each(|file| leading.entry(file).or_default().push(import.id));
-        }
+    /// A diagnostic about what is not there because none of these imports is present.
+    pub(super) fn behind_conditions(&self, found: Diagnostic, imports: &[ElementId]) -> Diagnostic {
+        let places = imports.iter().map(|&import| self.graph.element(import).span);
+        places.fold(found, |it, place| it.label(place, "its file is imported under a condition"))
     }
-    let mut always = links.behind(unconditional);
-    always.extend(links.top);
-    leading.retain(|file, _| !always.contains(file));
-    leading
 }
 
 /// The family of the types of an element.

@@ -14,6 +14,7 @@ mod capability;
 mod checker;
 mod comparison;
 mod condition;
+mod conditional;
 mod expression;
 mod filter;
 mod finding;

@@ -2,6 +2,7 @@
 //! Variability4TOSCA).
 
 use super::checker::Checker;
+use super::conditional::ConditionalFiles;
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::Family;
 use crate::variability::graph::{ElementId, Implementation, NodeElement, Requires};
@@ -10,7 +11,7 @@ use rustc_hash::FxHashSet;
 impl Checker<'_, '_> {
     /// Warns of assigned types that are not defined, once for each type and technology. Where the
     /// type of the node itself is not defined, only that is reported.
-    pub(super) fn assigned_types(&self) {
+    pub(super) fn assigned_types(&self, conditional: &ConditionalFiles) {
         let mut told = FxHashSet::default();
         let is_typed = |node: &&NodeElement<'_>| {
             let mut names = node.types.iter().map(|&id| self.graph.element(id).name);
@@ -21,10 +22,17 @@ impl Checker<'_, '_> {
                 let element = self.graph.element(id);
                 let technology = &self.graph.technologies[element.slot as usize];
                 for (assign, when, unless) in assignments(&technology.implementations) {
-                    let is_known = self.types.find(Family::Node, assign).is_some();
-                    if !is_known && told.insert((element.span, assign)) {
+                    // Without one of these imports it is not defined.
+                    let imports = match self.types.find(Family::Node, assign) {
+                        Some(defined) => conditional.behind(self.types.files_of(defined)),
+                        None => Some(Vec::new()),
+                    };
+                    let Some(imports) = imports else { continue };
+                    if told.insert((element.span, assign)) {
                         let warning = unknown(assign).at(element.span);
-                        self.report_when(&[&[node.id, id], &*when].concat(), &unless, warning);
+                        let warning = self.behind_conditions(warning, &imports);
+                        let when = [&[node.id, id], &*when].concat();
+                        self.report_when(&when, &[unless, imports].concat(), warning);
                     }
                 }
             }
