@@ -118,15 +118,14 @@ pub(super) fn stream(path: &Path) -> Result<Option<(String, String)>, Failure> {
 
 /// The environment variables for this program. All others are ignored.
 fn environment() -> Result<Vec<(String, String)>, Failure> {
-    let all =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    all.filter(|(name, _)| name.starts_with("CUVEE_"))
-        .map(|(name, value)| match value.into_string() {
-            Ok(value) => Ok((name, value)),
-            Err(_) => {
-                let message = format!("the environment variable `{name}` is not valid UTF-8");
-                Err(rejected(Diagnostic::error(Code::InvalidInput, message)))
-            }
+    let all = std::env::vars_os();
+    let own = all.filter(|(name, _)| name.to_string_lossy().starts_with("CUVEE_"));
+    let texts = own.map(|(name, value)| {
+        let told = name.to_string_lossy().into_owned();
+        name.into_string().ok().zip(value.into_string().ok()).ok_or_else(|| {
+            let message = format!("the environment variable `{told}` is not valid UTF-8");
+            rejected(Diagnostic::error(Code::InvalidInput, message))
         })
-        .collect()
+    });
+    texts.collect()
 }

@@ -104,7 +104,7 @@ fn single(value: &Value) -> Option<(&str, &Value)> {
 
 fn plain(value: &Value) -> String {
     match value.as_str() {
-        Some(text) if !text.is_empty() => text.to_owned(),
+        Some(text) if !text.is_empty() && !text.contains([',', '\n', '\r']) => text.to_owned(),
         _ => write_line(value),
     }
 }

@@ -48,7 +48,7 @@ impl<'p> Alternative<'p> {
     }
 
     /// The alternative with some of the imports that may clash, and without the others.
-    fn chosen(
+    pub(super) fn chosen(
         choice: &Choice,
         prepared: &'p Prepared<'_>,
         documents: &[&'p Document],
@@ -61,7 +61,8 @@ impl<'p> Alternative<'p> {
         Self::of(choice, prepared, documents, &links, imports)
     }
 
-    fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+    /// What is wrong whatever is present.
+    pub(super) fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.judged.0.iter().chain(self.of_2_0.iter().map(|found| &found.diagnostic))
     }
 
@@ -131,7 +132,7 @@ pub(super) fn alternatives<'p>(
 }
 
 /// Whether a diagnostic says that something is not defined.
-fn is_unknown(found: &Diagnostic) -> bool {
+pub(super) fn is_unknown(found: &Diagnostic) -> bool {
     let is_warning = found.severity == Severity::Warning;
     found.code == Code::UnknownType
         || found.code == Code::UnknownElement

@@ -130,14 +130,17 @@ impl<'c, 'a> Checker<'c, 'a> {
         let (with, without) =
             self.imports.map_or(Default::default(), |it| (&*it.with, &*it.without));
         let (when, unless) = ([when, with].concat(), [unless, without].concat());
-        if let Some(presence) = self.presence {
-            let happens =
-                when.iter().all(|&id| presence.is(id)) && presence.among(&unless).next().is_none();
-            if !happens {
-                return;
-            }
+        if !self.may_happen(&when, &unless) {
+            return;
         }
         self.findings.borrow_mut().push(Finding { diagnostic, when, unless });
+    }
+
+    /// Whether all of `when` and none of `unless` are present in the checked variant.
+    pub(super) fn may_happen(&self, when: &[ElementId], unless: &[ElementId]) -> bool {
+        self.presence.is_none_or(|presence| {
+            when.iter().all(|&id| presence.is(id)) && presence.among(unless).next().is_none()
+        })
     }
 
     /// Reports what a check finds in copied parts where they are copied.

@@ -12,6 +12,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve;
 use cuvee_sat::progress::Progress;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -104,8 +105,13 @@ fn ask(
         let place = void.span.or(Some(prepared.graph.template.root.span()));
         return diagnostics.push(void.at(place));
     };
-    for (finding, inputs) in doubtful.into_iter().zip(found) {
-        diagnostics.0.extend(inputs.map(|inputs| in_variant(finding.diagnostic, &inputs)));
+    // Several reasons for one diagnostic need one example.
+    let mut said = FxHashSet::default();
+    for (Finding { diagnostic, .. }, inputs) in doubtful.into_iter().zip(found) {
+        let Some(inputs) = inputs else { continue };
+        if said.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())) {
+            diagnostics.push(in_variant(diagnostic, &inputs));
+        }
     }
     for (diagnostic, inputs) in space.rejected_references() {
         diagnostics.push(in_variant(diagnostic, &inputs));

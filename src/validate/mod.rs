@@ -24,6 +24,7 @@ mod import;
 mod interface;
 mod judged;
 mod mapping;
+mod missing;
 mod node;
 mod parameter;
 mod policy;
@@ -50,12 +51,13 @@ use crate::variability::inputs::InputMode;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::presence::Presence;
 use crate::variability::resolve::{self, How};
-use alternative::{alternatives, types_of};
+use alternative::{alternatives, is_unknown, types_of};
 use checker::Checker;
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::Failure;
 use cuvee_text::source::SourceMap;
 use finding::Finding;
+use missing::missing;
 use rustc_hash::FxHashSet;
 use std::path::Path;
 use waiting::Waiting;
@@ -328,7 +330,7 @@ fn check_all(
     progress.phase("checking types");
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
     let documents: Vec<_> = whole.filter_map(|document| text.ok(document)).collect();
-    let (mut alternatives, mut findings) = alternatives(choice, prepared, documents);
+    let (mut alternatives, mut findings) = alternatives(choice, prepared, documents.clone());
     let mut of_2_0 = Vec::new();
     for alternative in &mut alternatives {
         text.0.append(&mut alternative.judged.0);
@@ -353,6 +355,9 @@ fn check_all(
         }
         findings.append(&mut checker.findings.take());
     }
+    let found = text.0.iter().chain(findings.iter().map(|finding| &finding.diagnostic));
+    let unknown = found.filter(|found| is_unknown(found)).map(|found| found.span).collect();
+    findings.extend(missing(choice, prepared, &documents, presence.as_ref(), unknown));
     // The order of deployment is that of the first one's types.
     let waiting = checkers.first().map_or_else(|| Waiting::new(&prepared.graph), Checker::waiting);
     if let Some(presence) = &presence {

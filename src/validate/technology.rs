@@ -6,13 +6,17 @@ use super::conditional::ConditionalFiles;
 use crate::diagnostic::{Cite, Code, Diagnostic};
 use crate::tosca::Family;
 use crate::variability::graph::{ElementId, Implementation, NodeElement, Requires};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
+
+/// For so many nodes of a type it is asked whether a variant has them with a technology: one that has
+/// is enough.
+const ASKED: u32 = 16;
 
 impl Checker<'_, '_> {
-    /// Warns of assigned types that are not defined, once for each type and technology. Where the
-    /// type of the node itself is not defined, only that is reported.
+    /// Warns of assigned types that are not defined. Where the type of the node itself is not
+    /// defined, only that is reported.
     pub(super) fn assigned_types(&self, conditional: &ConditionalFiles) {
-        let mut told = FxHashSet::default();
+        let mut asked: FxHashMap<_, u32> = FxHashMap::default();
         let is_typed = |node: &&NodeElement<'_>| {
             let mut names = node.types.iter().map(|&id| self.graph.element(id).name);
             names.all(|name| self.types.find(Family::Node, name).is_some())
@@ -28,11 +32,14 @@ impl Checker<'_, '_> {
                         None => Some(Vec::new()),
                     };
                     let Some(imports) = imports else { continue };
-                    if told.insert((element.span, assign)) {
+                    let (when, unless) =
+                        ([&[node.id, id], &*when].concat(), [unless, imports.clone()].concat());
+                    let times = asked.entry((element.span, assign)).or_default();
+                    if self.may_happen(&when, &unless) && *times < ASKED {
+                        *times += 1;
                         let warning = unknown(assign).at(element.span);
                         let warning = self.behind_conditions(warning, &imports);
-                        let when = [&[node.id, id], &*when].concat();
-                        self.report_when(&when, &[unless, imports].concat(), warning);
+                        self.report_when(&when, &unless, warning);
                     }
                 }
             }
@@ -47,11 +54,15 @@ fn unknown(assign: &str) -> Diagnostic {
 }
 
 /// The types that implementations assign, each with elements whose presence and absence leads to it:
-/// the first implementation that applies counts.
-fn assignments(
-    implementations: &[Implementation],
-) -> impl Iterator<Item = (&str, Vec<ElementId>, Vec<ElementId>)> {
-    implementations.iter().enumerate().filter_map(|(index, implementation)| {
+/// the first implementation that applies counts. What all assign needs nothing else.
+fn assignments(implementations: &[Implementation]) -> Vec<(&str, Vec<ElementId>, Vec<ElementId>)> {
+    let first = implementations.first().and_then(|first| first.assign.as_deref());
+    if let Some(first) = first
+        && implementations.iter().all(|it| it.assign.as_deref() == Some(first))
+    {
+        return vec![(first, Vec::new(), Vec::new())];
+    }
+    let lists = implementations.iter().enumerate().filter_map(|(index, implementation)| {
         let assign = implementation.assign.as_deref()?;
         let when: Vec<_> = implementation
             .requires
@@ -65,5 +76,6 @@ fn assignments(
         let earlier = implementations.iter().take(index);
         let unless: Option<Vec<_>> = earlier.map(|it| lacking(&it.requires)).collect();
         Some((assign, when, unless?.concat()))
-    })
+    });
+    lists.collect()
 }

@@ -8,7 +8,7 @@ use crate::diagnostic::{Cite, Code, Diagnostic, did_you_mean};
 use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, NodeKind, Scalar};
+use cuvee_text::yaml::{Node, NodeKind, Scalar, write_flow};
 use regex_lite::Regex;
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
@@ -228,7 +228,13 @@ impl<'a> Clause<'a> {
     /// The clause on one line, such as `in_range: [1, 4]`, or `$in_range: [1, 4]` in TOSCA 2.0.
     pub(crate) fn text(&self) -> String {
         let sigil = if v2_0::is_of(self.operand.document()) { "$" } else { "" };
-        format!("{sigil}{}: {}", self.operator.keyname(), self.operand.to_value())
+        let operand = self.operand.to_value();
+        // Of several values, each has to be told from its neighbours.
+        let operand = match operand.as_str() {
+            Some(text) if !text.contains(['\n', '\r']) => text.to_owned(),
+            _ => write_flow(&operand),
+        };
+        format!("{sigil}{}: {operand}", self.operator.keyname())
     }
 
     /// The clause as a map from its keyname to its operand.

@@ -1,6 +1,7 @@
 //! Describes cases for people: a label is true for exactly the values of its case.
 
 use super::regions::{Axis, End, RegionPlace, ValueRegion};
+use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,9 +64,9 @@ impl Labels<'_> {
         for &member in members {
             let region = &self.regions[member];
             let part = match region.kind {
-                _ if region.exact => write_flow(&region.value),
+                _ if region.exact => told(&region.value),
                 Some(kind) if self.owns_kind(members, kind) => kind.to_owned(),
-                _ => format!("like {}", write_flow(&region.value)),
+                _ => format!("like {}", told(&region.value)),
             };
             if !kinds.contains(&part) {
                 kinds.push(part);
@@ -96,7 +97,7 @@ impl Labels<'_> {
                 region.places.iter().find(|place| self.owns(class, place.axis, place.position));
             match place {
                 Some(place) => parts.extend(self.run(class, place, &mut done)),
-                None if region.exact => parts.push(write_flow(&region.value)),
+                None if region.exact => parts.push(told(&region.value)),
                 None => match region.kind.filter(|kind| self.owns_kind(members, kind)) {
                     Some(kind) => {
                         done.extend(
@@ -184,7 +185,7 @@ impl Labels<'_> {
         }
         let prefix = if place.axis == Axis::Lengths { "length " } else { "" };
         let names: Vec<_> =
-            others.iter().map(|(_, member)| write_flow(&self.regions[*member].value)).collect();
+            others.iter().map(|(_, member)| told(&self.regions[*member].value)).collect();
         Some(format!("{prefix}{} but not {}", range(&place.low, &place.high), names.join(" or ")))
     }
 }
@@ -195,6 +196,17 @@ fn joined(mut parts: Vec<String>) -> String {
         parts.push(format!("{more} more"));
     }
     parts.join(", ")
+}
+
+/// A value as YAML has it, and in quotes where it would read like another label, or like several.
+fn told(value: &Value) -> String {
+    let text = write_flow(value);
+    let is_plain = value.as_str() == Some(&*text);
+    let is_sign = |c: char| matches!(c, '≥' | '>' | '≤' | '<' | '…' | '|');
+    let is_label = ["any", REST].contains(&&*text)
+        || text.contains(is_sign)
+        || ["like ", "length "].iter().any(|start| text.starts_with(start));
+    if is_plain && is_label { format!("'{}'", text.replace('\'', "''")) } else { text }
 }
 
 fn range(low: &End, high: &End) -> String {
