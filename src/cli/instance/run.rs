@@ -140,19 +140,23 @@ fn known_secrets(args: &RunInstanceArgs, store: &OsStore) -> Result<SecretValues
     }
 }
 
+/// Whether presets or inputs choose a variant.
+fn is_chosen(args: &RunInstanceArgs) -> bool {
+    let choose = &args.choose;
+    !choose.presets.is_empty() || !choose.inputs.is_empty() || !choose.inputs_files.is_empty()
+}
+
 /// The variant that the instance is to become; `None` where nobody says and nothing is known.
 pub(super) fn wanted(
     args: &RunInstanceArgs,
     instance: &StoredInstance<'_>,
 ) -> Result<Option<Resolver>, Failure> {
     let choose = &args.choose;
-    let is_chosen =
-        !choose.presets.is_empty() || !choose.inputs.is_empty() || !choose.inputs_files.is_empty();
     let target = &instance.model().target;
     let own = Some(PathBuf::from(&*target.template)).filter(|path| !path.as_os_str().is_empty());
     let Some(template) = args.template.clone().or(own) else { return Ok(None) };
     let mut resolver = select::chosen(&template, choose)?.files(ReadFiles::default());
-    if args.template.is_none() && !is_chosen {
+    if args.template.is_none() && !is_chosen(args) {
         resolver = instance.with_choice(resolver);
     }
     Ok(Some(instance.with_inputs(deploying(resolver, &args.deployment))))
@@ -182,7 +186,13 @@ impl<'r> InstanceRun<'r> {
             if is_tried {
                 return self.tried(&instance, &instance.plan_document().map_err(rejected)?);
             }
+            let open = instance.model().orchestration.as_ref();
+            let removes = open.is_some_and(|open| open.plan.is_some() && open.target.is_none());
             match self.go_on(&mut instance)? {
+                // Who goes on with an undeployment, and asks for nothing else, wants no new nodes.
+                Ok(ended) if ended.complete && removes && by.is_none() && !self.asks() => {
+                    return Ok(ExitCode::SUCCESS);
+                }
                 Ok(ended) if ended.complete => summary = Some(ended),
                 Ok(ended) => return self.ended(&mut instance, &ended),
                 Err(code) => return Ok(code),
@@ -243,6 +253,11 @@ impl<'r> InstanceRun<'r> {
             None => Ok(RunSummary::nothing_to_run()),
             Some(_) => self.carry_out(instance),
         }
+    }
+
+    /// Whether a template or a choice is asked for.
+    fn asks(&self) -> bool {
+        self.args.template.is_some() || is_chosen(self.args)
     }
 
     fn open(&self) -> Result<StoredInstance<'r>, Failure> {
