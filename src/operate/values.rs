@@ -11,6 +11,7 @@ use crate::orchestrate::instance::{
 use crate::topology::sensitive::{InstanceValue, SENSITIVE, kept_secret};
 use crate::tosca::function::function_in;
 use crate::tosca::meant;
+use crate::tosca::v2_0::function::computing;
 use cuvee_text::source::FileId;
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::{Limits, Node, parse, write_flow};
@@ -113,6 +114,11 @@ pub(super) fn missing_secret(what: &str) -> Diagnostic {
     )
 }
 
+/// Whether a value tells so little of secrets in it that it is none.
+fn tells_little(value: &Value) -> bool {
+    computing(value).is_some_and(|(function, _)| function.tells_little())
+}
+
 /// The function that takes an attribute.
 const GET_ATTRIBUTE: &str = "get_attribute";
 
@@ -165,7 +171,7 @@ impl<'v> Values<'v> {
         }
         let found = self.evaluated(&opened, Some(step), &what())?;
         let found = self.secrets.opened(&what(), &found)?;
-        if opened != *value {
+        if opened != *value && !tells_little(value) {
             self.secrets.learn(&found, &taken(&SENSITIVE.into()));
         }
         Ok(found)
@@ -247,6 +253,9 @@ impl<'v> Values<'v> {
         let owner = step.and_then(|step| self.owner(step, lost.as_ref()));
         let evaluate = |reading| query_value_of(self.model, document.root(), owner, reading);
         let found = evaluate(&reading).inspect(|found| {
+            if tells_little(value) {
+                return;
+            }
             // What is computed from secrets is one.
             let shown = evaluate(&hiding).unwrap_or_else(|_| SENSITIVE.into());
             self.secrets.learn(found, &taken(&shown));

@@ -16,8 +16,8 @@ use crate::orchestrate::instance::{
     LockHolder, ModelEdit, ModelReading, NextReports, Orchestration, ReadyStep, RecordAuthor,
     RecordOrigin, RecordedChange, ReportRules, ReportStream, Reported, SecretPlaces, SecretSeal,
     SecretsMode, Store, TakenLines, TargetModels, TargetSources, TargetTypes, another_plan,
-    begin_workflow, check_lineage, choice_of, computed_outputs, none_open, random_name,
-    with_secrets,
+    begin_workflow, check_lineage, choice_of, computed_inputs, computed_outputs, none_open,
+    random_name, with_secrets,
 };
 use crate::orchestrate::plan::{Plan, is_generated_workflow};
 use crate::topology::sensitive::{is_digested, kept_secret, masked};
@@ -25,6 +25,7 @@ use crate::topology::{ActivityKind, Topology};
 #[cfg(feature = "cli")]
 use crate::tosca::Types;
 use crate::tosca::digest::sha256;
+use crate::tosca::function::function_in;
 use crate::tosca::load::Extent;
 use crate::tosca::{Family, TypeRef};
 use cuvee_text::answer::{Answer, Failure};
@@ -227,7 +228,10 @@ impl<'s> StoredInstance<'s> {
             // The digest of a secret stands for it: it counts as unchanged.
             _ => (masked(value).is_none() || is_digested(value)).then(|| value.clone()),
         };
-        let known = model.inputs.iter().filter_map(|(name, kept)| Some((name, value(kept)?)));
+        // Nobody gave what a default computes: it may be something else with other inputs.
+        let is_computed = |kept: &Value| function_in(kept).is_some() && kept_secret(kept).is_none();
+        let given = model.inputs.iter().filter(|(_, kept)| !is_computed(kept));
+        let known = given.filter_map(|(name, kept)| Some((name, value(kept)?)));
         known.fold(resolver, |resolver, (name, value)| resolver.known_deployment_input(name, value))
     }
 
@@ -820,14 +824,16 @@ pub fn add_outputs(
     };
     let mut outputs: BTreeMap<_, _> = read().unwrap_or_default();
     outputs.retain(|name, _| !model.outputs.contains_key(&**name));
-    if outputs.is_empty() {
+    if outputs.is_empty() && model.inputs.values().all(|value| function_in(value).is_none()) {
         return;
     }
     let computed = with_derivation(store, name, model, |derives, forms| {
         let reading = ModelReading { derives, forms: Some(forms), ..*reading };
-        computed_outputs(model, &outputs, &reading)
+        (computed_inputs(model, &reading), computed_outputs(model, &outputs, &reading))
     });
-    model.outputs.extend(computed.unwrap_or_default());
+    let (inputs, outputs) = computed.unwrap_or_default();
+    model.inputs.extend(inputs);
+    model.outputs.extend(outputs);
 }
 
 /// Passes lines to a stream, first those in `waiting`, until there are no more. Returns the lines

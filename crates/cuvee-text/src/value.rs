@@ -102,13 +102,20 @@ impl Number {
         (!is_told).then(|| self.to_string())
     }
 
+    /// Whether JSON has the number, but not all of its digits: `1.10` is `1.1` there.
+    fn loses_digits(&self) -> bool {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+        let text = self.text().filter(|text| text.contains('.') && text.bytes().all(is_digit));
+        text.is_some_and(|text| Self::float(self.as_f64()).to_string() != text)
+    }
+
     /// The number that a text stands for in JSON.
     fn of_text_in_json(text: &str) -> Option<Self> {
         let value = number_in(text)?;
         let is_decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-'));
         let is_integer = is_decimal || text.starts_with("0x") || text.starts_with("0o");
         let number = Self::float(value).with_text(text).written_as_integer(is_integer);
-        number.text_in_json().is_some().then_some(number)
+        (number.text_in_json().is_some() || number.loses_digits()).then_some(number)
     }
 }
 
@@ -252,6 +259,18 @@ impl Value {
         }
     }
 
+    /// The value with all digits of its numbers, also where JSON has it: as `{"$number": "1.10"}`.
+    /// `None` where it loses none.
+    pub fn with_digits(&self) -> Option<Self> {
+        self.replaced(&mut |part| match part {
+            Self::Number(number) if number.loses_digits() => {
+                let text = Self::from(number.to_string());
+                ReplacedPart::By(Self::Map([(NUMBER.into(), text)].into()))
+            }
+            _ => ReplacedPart::Within,
+        })
+    }
+
     /// The kind of the value for messages, such as `a string`.
     pub fn describe(&self) -> &'static str {
         match self {
@@ -389,7 +408,8 @@ impl From<Vec<Value>> for Value {
 }
 
 /// JSON has neither `.inf` nor `.nan`, and its readers take integers of more than 64 bits for
-/// doubles. These are written as `{"$number": ".inf"}`, and read again.
+/// doubles. These are written as `{"$number": ".inf"}`, and read again, as is what
+/// [`Value::with_digits`] gives.
 impl serde::Serialize for Value {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -231,7 +231,7 @@ struct InputDocument<'p> {
     when: Option<&'static str>,
     /// A secret value as the instance keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sealed: Option<&'p Value>,
+    sealed: Option<Cow<'p, Value>>,
     /// The function that gives the value, if it depends on the ends of a relation.
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<&'p Value>,
@@ -264,7 +264,7 @@ impl<T: Serialize> Serialize for NamedDocuments<'_, T> {
 struct GuardDocument<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'p str>,
-    condition: &'p Value,
+    condition: Cow<'p, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<&'p str>,
 }
@@ -496,10 +496,13 @@ impl<'p> Rest<'p> {
             Some(masked) => Cow::Owned(masked),
             None => shown(&input.value, is_hidden && !is_function),
         };
+        let sealed = Some(&input.value).filter(|value| is_hidden && is_digested(value));
+        // Functions may take a number among their arguments for a version.
+        let told = |value| if input.is_runtime() { with_digits(value) } else { value };
         let document = InputDocument {
-            value,
+            value: told(value),
             when: input.is_runtime().then_some("runtime"),
-            sealed: Some(&input.value).filter(|value| is_hidden && is_digested(value)),
+            sealed: sealed.map(|value| told(Cow::Borrowed(value))),
             function: input.function.as_ref().filter(|_| !is_hidden || input.is_sealed()),
             from: &input.from,
         };
@@ -519,11 +522,17 @@ impl<'p> Rest<'p> {
         let plan = self.document.plan;
         let guard = |guard: &'p Guard| GuardDocument {
             target: guard.element.map(|element| &*plan.element(element).identifier),
-            condition: &guard.condition,
+            condition: with_digits(Cow::Borrowed(&guard.condition)),
             place: self.place(guard.span),
         };
         plan.guards(id).iter().map(guard).collect()
     }
+}
+
+/// A value with all digits of its numbers.
+fn with_digits(value: Cow<'_, Value>) -> Cow<'_, Value> {
+    let whole = value.with_digits();
+    whole.map_or(value, Cow::Owned)
 }
 
 fn output(output: &CallOutput) -> (&str, OutputDocument<'_>) {

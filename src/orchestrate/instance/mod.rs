@@ -68,13 +68,13 @@ pub use open::{
     InstanceLog, ModelAt, RecordAuthor, RecordedChange, ask_about_entity, read_model, read_states,
     verify_instance,
 };
-pub(crate) use query::computed_outputs;
 pub use query::{
     ArtifactPath, DerivesFrom, FormOfValue, InstanceQuery, LackingAttribute, ModelReading,
     QueryAnswer, QueryRow, TypedForm, query_by_filter, query_function, query_value,
 };
 #[cfg(feature = "cli")]
 pub(crate) use query::{FunctionOwner, query_value_of};
+pub(crate) use query::{computed_inputs, computed_outputs};
 pub use reduce::{ImpossibleEvent, RecordHead};
 pub use report::{DeclaredTypes, InstanceReport, ReportRules, Reported};
 pub(crate) use secrets::SecretScanner;

@@ -180,13 +180,12 @@ impl<'t, 'a> DeclaredTypes<'t, 'a> {
         self.types.find_told(family, type_name).map(|id| self.types.effective(id))
     }
 
-    /// What the type of a value makes of texts in the part at the end of a path, in TOSCA 2.0.
+    /// What the type of a value makes of texts in the part at the end of a path.
     pub fn form(&self, of: &InstanceValue<'_>, path: &[String]) -> Option<TypedForm> {
         let form = |definition: &PropertyDefinition<'_>| {
             TextType::of_part(definition.expected()?, path, &self.schemas)
         };
         let form = match *of {
-            _ if !self.types.is_of_2_0() => None,
             InstanceValue::Input(name) => {
                 let input = self.topology()?.inputs.iter().find(|input| input.name == name)?;
                 with_definition(input, self.types, form)

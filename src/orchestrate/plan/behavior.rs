@@ -21,7 +21,7 @@ use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
 use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{InterfaceDefinition, Parts};
-use crate::tosca::value::{Primitive, Schema, has_number, with_versions};
+use crate::tosca::value::{Primitive, Schema, TextType, has_number, with_versions};
 use crate::tosca::{
     Directive, EffectiveInterface, EffectiveType, Family, LifecycleOperation, OperationDefinition,
     PropertyDefinition, TypeId, TypeRef, Types, meant,
@@ -430,6 +430,18 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         let value = beginning(template, of_type, name)?;
         let is_sensitive = is_secret || self.secrets().has_secret_name(&value);
         Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
+    }
+
+    /// What the type of an attribute of an element makes of texts.
+    pub(super) fn form(&self, owner: ValueOwner, name: &str) -> Option<TextType> {
+        let of_type = match owner {
+            ValueOwner::Node(node) => self.effective(node),
+            ValueOwner::Relation(relation) => self.relation_effective(relation),
+            ValueOwner::Topology => None,
+        }?;
+        let part = of_type.attributes.get(name).or_else(|| of_type.properties.get(name))?;
+        let schemas = Schemas::new(self.types_for(owner));
+        TextType::of_part(part.definition.expected()?, &[], &schemas)
     }
 
     /// Whether operations of relations can run on the node itself.

@@ -5,7 +5,7 @@ use super::model::PlanElementIndex;
 use crate::topology::value_source::part;
 use crate::tosca::function::Function;
 use crate::tosca::v2_0;
-use crate::tosca::v2_0::function::{PlainText, evaluate};
+use crate::tosca::v2_0::function::{BuiltIn, PlainText, evaluate};
 use crate::tosca::value::{
     Clause, DataTypeView, DataTypes, Operator, Schema, TextType, check_value,
 };
@@ -319,8 +319,9 @@ impl<'f> ConditionCheck<'f> {
 
     /// What an assertion is for each element.
     fn assert(&self, attribute: &str, clause: &AssertedClause<'_>) -> Vec<JudgedAssertion> {
+        let form = (self.forms)(AskedAttribute::own(attribute), &[]);
         let judged = |(element, value): FoundValue| {
-            let (holds, clause) = clause.holds(value.as_ref());
+            let (holds, clause) = clause.holds(value.as_ref(), form.as_ref());
             let (attribute, demand) = (Some(attribute.to_owned()), format!("not: {{{clause}}}"));
             (holds, DecidingAssertion { element, of: None, attribute, value, clause, demand })
         };
@@ -451,8 +452,8 @@ impl<'v, 'f> ExpressionCheck<'v, 'f> {
 }
 
 impl AssertedClause<'_> {
-    /// Whether a value fulfils the clause, and the clause as text.
-    fn holds(&self, value: Option<&Value>) -> (Option<bool>, String) {
+    /// Whether a value, of whose texts its type makes this, fulfils the clause, and the clause as text.
+    fn holds(&self, value: Option<&Value>, form: Option<&TextType>) -> (Option<bool>, String) {
         let listed;
         let clause = match self {
             Self::Written(clause) => *clause,
@@ -462,6 +463,7 @@ impl AssertedClause<'_> {
                 &listed
             }
         };
+        let written = clause;
         let pair = Value::List([value.cloned().unwrap_or(Value::Null), clause.clone()].into());
         let unread = || (None, write_flow(clause));
         let text = write_flow(&pair);
@@ -474,12 +476,41 @@ impl AssertedClause<'_> {
         let text = clause.text();
         let schema = Schema { constraints: vec![clause], ..Schema::untyped() };
         let findings = check_value(found, &schema, &NoTypes);
+        let compared = value.zip(form).and_then(|(value, form)| compared(value, written, form));
         let holds = match (value, findings.diagnostics.is_empty()) {
             (None, _) => None,
+            _ if compared.is_some() => compared,
             (Some(_), false) => Some(false),
             (Some(_), true) => findings.undecided.is_empty().then_some(true),
         };
         (holds, text)
+    }
+}
+
+/// What a clause of version 1.3 gives that compares values of a type with such texts. The functions of
+/// TOSCA 2.0 have the names of the clauses. `None` for other clauses, and where it is not known.
+fn compared(value: &Value, clause: &Value, form: &TextType) -> Option<bool> {
+    let equal;
+    let (name, operand) = match clause {
+        Value::Map(entries) => match &**entries {
+            [(name, operand)] => (&**name, operand),
+            _ => return None,
+        },
+        // A value alone has to be the same.
+        only => {
+            equal = Operator::Equal.keyname();
+            (equal, only)
+        }
+    };
+    let operator = Operator::from_keyname(name)?;
+    let is_size = matches!(operator, Operator::Length | Operator::MinLength | Operator::MaxLength);
+    if is_size || is_open(value) || is_open(operand) {
+        return None;
+    }
+    let arguments = vec![Some(value.clone()), Some(operand.clone())];
+    match BuiltIn::named(name)?.applied(arguments, form) {
+        Ok(Some(Value::Bool(holds))) => Some(holds),
+        _ => None,
     }
 }
 

@@ -6,7 +6,9 @@ use super::build::PlanBuilder;
 use super::condition::{AskedAttribute, Condition};
 use super::elements;
 use super::model::{Guard, KnownAttribute, PlanElementIndex};
+use crate::topology::value_source::ValueOwner;
 use crate::topology::{GroupIndex, NodeIndex, Spanned, Topology, TopologyElement};
+use crate::tosca::value::TextType;
 use cuvee_text::value::Value;
 
 /// Makes a guard. Its element, and those that the condition names, get the known values of the
@@ -52,11 +54,15 @@ fn knowing(
         TopologyElement::Node(node) => {
             let element = elements::node(builder, behaviors, node);
             know(builder, element, names, |name| behaviors.attribute(node, name));
+            let owner = ValueOwner::Node(node);
+            know_forms(builder, element, names, |name| behaviors.form(owner, name));
             element
         }
         TopologyElement::Relation(relation) => {
             let element = elements::relation(builder, behaviors, relation);
             know(builder, element, names, |name| behaviors.relation_attribute(relation, name));
+            let owner = ValueOwner::Relation(relation);
+            know_forms(builder, element, names, |name| behaviors.form(owner, name));
             element
         }
         TopologyElement::Group(group) => {
@@ -81,6 +87,20 @@ fn know(
     for name in names {
         if !known.iter().any(|one| one.name == *name) {
             known.extend(find(name));
+        }
+    }
+}
+
+fn know_forms(
+    builder: &mut PlanBuilder,
+    element: PlanElementIndex,
+    names: &[&str],
+    find: impl Fn(&str) -> Option<TextType>,
+) {
+    let forms = &mut builder.plan.elements[element.index()].forms;
+    for name in names {
+        if !forms.iter().any(|(known, _)| known == name) {
+            forms.extend(find(name).map(|form| ((*name).to_owned(), form)));
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::topology::index::indices;
 use crate::topology::sensitive::masked;
 use crate::tosca::function::function_in;
 use crate::tosca::sensitive::is_sensitive_name;
+use crate::tosca::value::TextType;
 use crate::tosca::{LifecycleOperation, NodeState, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
@@ -174,6 +175,8 @@ pub struct PlanElement {
     /// The values of its attributes before anything runs, as far as they are known and a condition
     /// needs them.
     pub known: Vec<KnownAttribute>,
+    /// What the types of these attributes make of texts, for those of which they make something.
+    pub(crate) forms: Vec<(String, TextType)>,
 }
 
 impl PlanElement {
@@ -192,6 +195,7 @@ impl PlanElement {
             is_there: false,
             members: Vec::new(),
             known: Vec::new(),
+            forms: Vec::new(),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::tosca::NodeState;
 use crate::tosca::function::{Function, function_in};
 use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::v2_0;
+use crate::tosca::value::TextType;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -320,7 +321,10 @@ impl<'p> Simulator<'p> {
     /// given once.
     fn holds(&mut self, guard: &Guard) -> (bool, Vec<DecidingAssertion>) {
         let found = |asked: AskedAttribute<'_>| self.found(guard.element, asked);
-        let mut check = ConditionCheck::new(&found);
+        let forms = |asked: AskedAttribute<'_>, path: &[String]| {
+            self.form(guard.element, asked)?.at(path).cloned()
+        };
+        let mut check = ConditionCheck { forms: &forms, ..ConditionCheck::new(&found) };
         let holds = check.holds(&Condition::read(&guard.condition));
         let ConditionCheck { mut violated, unknown, .. } = check;
         if holds.is_some() {
@@ -353,6 +357,37 @@ impl<'p> Simulator<'p> {
         (!self.assume_unmet, violated)
     }
 
+    /// The node or group of this name; without a name the element that a condition is about.
+    fn meant(
+        &self,
+        subject: Option<PlanElementIndex>,
+        of: Option<&str>,
+    ) -> Option<PlanElementIndex> {
+        let Some(name) = of else { return subject };
+        let plan = self.plan;
+        let is_group = |id: &PlanElementIndex| {
+            let element = plan.element(*id);
+            element.kind == PlanElementKind::Group && element.name == name
+        };
+        let group = || (0..plan.elements.len()).map(PlanElementIndex::new).find(is_group);
+        self.nodes.get(name).copied().or_else(group)
+    }
+
+    /// What the type of an attribute makes of texts; in a group, that of its first member.
+    fn form(
+        &self,
+        subject: Option<PlanElementIndex>,
+        asked: AskedAttribute<'_>,
+    ) -> Option<&'p TextType> {
+        let plan = self.plan;
+        let element = plan.element(self.meant(subject, asked.of)?);
+        let element = match element.kind {
+            PlanElementKind::Group => plan.element(*element.members.first()?),
+            _ => element,
+        };
+        element.forms.iter().find(|(name, _)| name == asked.name).map(|(_, form)| form)
+    }
+
     /// The values of an attribute: that of an element, or those of all members of a group
     /// (statement C3).
     fn found(
@@ -361,18 +396,7 @@ impl<'p> Simulator<'p> {
         asked: AskedAttribute<'_>,
     ) -> Vec<FoundValue> {
         let plan = self.plan;
-        let group = |name: &str| {
-            let is_it = |id: &PlanElementIndex| {
-                let element = plan.element(*id);
-                element.kind == PlanElementKind::Group && element.name == name
-            };
-            (0..plan.elements.len()).map(PlanElementIndex::new).find(is_it)
-        };
-        let element = match asked.of {
-            Some(name) => self.nodes.get(name).copied().or_else(|| group(name)),
-            None => subject,
-        };
-        let Some(element) = element else { return vec![(None, None)] };
+        let Some(element) = self.meant(subject, asked.of) else { return vec![(None, None)] };
         let of = |one: PlanElementIndex| {
             let value = self.known(one, asked.name);
             let count = match plan.element(one).count {

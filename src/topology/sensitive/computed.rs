@@ -4,6 +4,7 @@ use super::{SecretOwner, Sensitivity};
 use crate::topology::NodeIndex;
 use crate::tosca::function::Function;
 use crate::tosca::secrecy::{Secrecy, SecretParts};
+use crate::tosca::v2_0::function::{BuiltIn, computing};
 use cuvee_text::value::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,9 +15,10 @@ impl<'t> Sensitivity<'t, '_> {
     pub(crate) fn computed(&self, value: &Value, owner: Option<SecretOwner>) -> Secrecy {
         match value {
             Value::List(items) => SecretParts::of_each(self.either_of(items, owner)),
-            Value::Map(entries) => match Function::called_in(value) {
-                Some(call) => self.called(call, owner),
-                None => {
+            Value::Map(entries) => match (Function::called_in(value), computing(value)) {
+                (Some(call), _) => self.called(call, owner),
+                (None, Some(call)) => self.built_in(call, owner),
+                (None, None) => {
                     let parts =
                         entries.iter().map(|(key, it)| (Arc::clone(key), self.computed(it, owner)));
                     let named = parts.filter(|(_, secrecy)| !secrecy.is_open()).collect();
@@ -25,6 +27,28 @@ impl<'t> Sensitivity<'t, '_> {
             },
             scalar if self.is_of_input(scalar) => Secrecy::Computed,
             _ => Secrecy::Open,
+        }
+    }
+
+    /// What is secret of the result of a function that depends on nothing but its arguments.
+    fn built_in(
+        &self,
+        (function, arguments): (&BuiltIn, &Value),
+        owner: Option<SecretOwner>,
+    ) -> Secrecy {
+        match self.computed(arguments, owner) {
+            Secrecy::Open => Secrecy::Open,
+            _ if function.tells_little() && !self.has_literal(arguments) => Secrecy::Open,
+            _ => Secrecy::Computed,
+        }
+    }
+
+    /// Whether the value of a secret variability input is written in a value.
+    fn has_literal(&self, value: &Value) -> bool {
+        match value {
+            Value::List(items) => items.iter().any(|item| self.has_literal(item)),
+            Value::Map(entries) => entries.iter().any(|(_, value)| self.has_literal(value)),
+            scalar => self.is_of_input(scalar),
         }
     }
 
@@ -77,7 +101,7 @@ impl<'t> Sensitivity<'t, '_> {
             _ => None,
         };
         let secrecy = match by_position() {
-            Some(input) => self.parameter(input),
+            Some(input) => self.given(input),
             None => self.input(&input.to_string()),
         };
         self.at_path(&secrecy, path)

@@ -188,6 +188,8 @@ pub(crate) struct Sensitivity<'t, 'a> {
     /// Results so far for values that are computed. One that is being examined counts as open, so
     /// that a value that is computed from itself ends the search.
     slots: RefCell<FxHashMap<SecretSlot, Secrecy>>,
+    /// The same of inputs whose defaults are computed.
+    inputs: RefCell<FxHashMap<String, Secrecy>>,
     /// How many values are being examined, each for the one before.
     within: Cell<usize>,
 }
@@ -217,6 +219,7 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
             owners: RefCell::default(),
             assigned: RefCell::default(),
             slots: RefCell::default(),
+            inputs: RefCell::default(),
             within: Cell::new(0),
         }
     }
@@ -264,9 +267,30 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
     /// What is secret of an input of the topology.
     pub(crate) fn input(&self, name: &str) -> Secrecy {
         match self.named.inputs.get(name) {
-            Some(input) => self.parameter(input),
+            Some(input) => self.given(input),
             None => Secrecy::whole(self.names().has(name)),
         }
+    }
+
+    /// What is secret of a declared input: by its declaration, and by what its default computes.
+    fn given(&self, input: &TopologyParameter) -> Secrecy {
+        let declared = self.parameter(input);
+        let default = input.default.as_ref().filter(|it| function_in(&it.value).is_some());
+        let Some(default) = default.filter(|_| !is_public(&input.definition.value)) else {
+            return declared;
+        };
+        if let Some(known) = self.inputs.borrow().get(&input.name) {
+            return known.clone();
+        }
+        if self.within.get() == DEEPEST {
+            return Secrecy::Computed;
+        }
+        self.within.set(self.within.get() + 1);
+        self.inputs.borrow_mut().insert(input.name.clone(), declared.clone());
+        let found = self.data().either(declared, self.computed(&default.value, None));
+        self.within.set(self.within.get() - 1);
+        self.inputs.borrow_mut().insert(input.name.clone(), found.clone());
+        found
     }
 
     /// What is secret of an output of the topology.

@@ -14,7 +14,7 @@ use super::meant;
 use super::types::{EffectiveType, PropertyDefinition, RequirementDefinition, TypeId};
 use super::v2_0;
 use super::v2_0::function::BuiltIn;
-use super::value::{Schema, TextType, UnitSize, is_unsupported};
+use super::value::{Schema, TextType, UnitSize, has_number, is_unsupported};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use cuvee_text::source::{FileId, Span};
 use cuvee_text::value::Value;
@@ -884,7 +884,10 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
         let (mut held, mut start) = (assigned, 0);
         loop {
             let found = self.within(held.clone(), &path[start..], owner)?;
-            let (None, Some(schema)) = (&found, schema) else { return Ok(found) };
+            let Some(schema) = schema else { return Ok(found) };
+            if let Some(found) = found {
+                return Ok(Some(found.map(|value| self.with_versions(value, schema, path))));
+            }
             let mut missing = start + 1;
             while self.within(held.clone(), &path[start..missing], owner)?.is_some() {
                 missing += 1;
@@ -893,6 +896,16 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
             let Some(default) = default else { return Ok(None) };
             (held, start) = (ScopeValue::Known(default), missing);
         }
+    }
+
+    /// A part of a value of a schema with texts in place of unquoted versions. Only here is it known
+    /// that they are none of the numbers that they look like.
+    fn with_versions(&self, value: Value, schema: &Schema<'e>, path: &[ValueStep<'_>]) -> Value {
+        if !has_number(&value) {
+            return value;
+        }
+        let form = self.scope.text_type(schema, &names(path));
+        form.and_then(|form| form.with_versions(&value)).unwrap_or(value)
     }
 
     fn of_definition(

@@ -199,6 +199,14 @@ pub(crate) static FUNCTIONS: &[BuiltIn] = functions! {
     "ceil" "[FLOAT]" "f" 1 to 1, "10.2.5.8" => |all, _| whole(all, f64::ceil);
 };
 
+/// The function that a value itself calls and that depends on nothing but its arguments, with these.
+pub(crate) fn computing(value: &Value) -> Option<(&'static BuiltIn, &Value)> {
+    let Value::Map(entries) = value else { return None };
+    let [(key, arguments)] = &**entries else { return None };
+    let built_in = BuiltIn::named(function_name(key)?)?;
+    built_in.value.is_some().then_some((built_in, arguments))
+}
+
 /// Whether a value may be true or false. Of functions that files declare, nothing is known.
 pub(crate) fn may_be_truth(node: Node<'_>) -> bool {
     match called(node) {
@@ -230,6 +238,11 @@ impl BuiltIn {
             "union" | "intersection" => Some("list"),
             _ => self.section.starts_with("10.2.2").then_some("boolean"),
         }
+    }
+
+    /// Whether its values tell no more of its arguments than true or false, or how long they are.
+    pub(crate) fn tells_little(&self) -> bool {
+        self.name == "length" || self.section.starts_with("10.2.2")
     }
 
     /// Whether its value depends on the form of texts.

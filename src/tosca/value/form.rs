@@ -3,13 +3,14 @@
 
 use super::check::{TypedSchema, ValueChecker};
 use super::timestamp::rfc_3339;
-use super::unit::units;
+use super::unit::{measure, units};
 use super::validation::{UnitSize, amount};
 use super::version::{Version, is_version};
-use super::{DataTypes, Primitive, PropertyDefinition, Schema};
+use super::{DataTypes, Dimension, Primitive, PropertyDefinition, Schema};
 use crate::tosca::v2_0::function::{FormOfText, PlainText};
 use cuvee_text::value::{Number, Value};
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// What the type of values, or of the entries of lists and maps, makes of texts. Through lists, and
 /// through maps of texts, it stays the same.
@@ -20,6 +21,8 @@ pub(crate) enum TextType {
     Bytes,
     /// Scalars with these units, and whether their numbers are integers.
     Scalar(Vec<UnitSize>, bool),
+    /// Amounts of version 1.3, whose units may be written in any case.
+    Amount(Dimension),
     /// Structures whose properties are of such types.
     Structure(Vec<(String, Self)>),
     /// Maps of structures.
@@ -78,6 +81,48 @@ impl TextType {
         }
     }
 
+    /// That of a part at the end of a path. Items of lists have the same.
+    pub(crate) fn at(&self, path: &[String]) -> Option<&Self> {
+        path.iter().try_fold(self, |form, step| {
+            let is_position = step.bytes().all(|byte| byte.is_ascii_digit());
+            form.entry(step).or_else(|| is_position.then_some(form))
+        })
+    }
+
+    /// That of an entry of a map, or of a property of a structure.
+    fn entry(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Map(entry) => Some(&**entry),
+            Self::Structure(properties) => {
+                properties.iter().find(|(name, _)| name == key).map(|(_, form)| form)
+            }
+            own => Some(own),
+        }
+    }
+
+    /// A value with texts in place of unquoted versions; `None` where it has none.
+    pub(crate) fn with_versions(&self, value: &Value) -> Option<Value> {
+        match value {
+            Value::Number(number) => self.is_text(number).then(|| number.to_string().into()),
+            Value::List(items) => {
+                let new: Vec<_> = items.iter().map(|item| self.with_versions(item)).collect();
+                let both = new.iter().zip(&**items);
+                let either = both.map(|(new, old)| new.as_ref().unwrap_or(old).clone());
+                new.iter().any(Option::is_some).then(|| Value::List(either.collect()))
+            }
+            Value::Map(entries) => {
+                let new = entries.iter().map(|(key, value)| self.entry(key)?.with_versions(value));
+                let new: Vec<_> = new.collect();
+                let both = new.iter().zip(&**entries);
+                let either = both.map(|(new, (key, old))| {
+                    (Arc::clone(key), new.as_ref().unwrap_or(old).clone())
+                });
+                new.iter().any(Option::is_some).then(|| Value::Map(either.collect()))
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn of(kind: &TypedSchema<'_>) -> Option<Self> {
         match kind.base? {
             Primitive::Version => Some(Self::Version),
@@ -88,11 +133,7 @@ impl TextType {
                 let are_integers = data_type.numbers.are_integers;
                 Some(Self::Scalar(data_type.units.to_vec(), are_integers))
             }
-            Primitive::ScalarUnit(dimension) => {
-                let units = units(dimension).iter();
-                let units = units.map(|(unit, size)| ((*unit).to_owned(), Some(size.to_string())));
-                Some(Self::Scalar(units.collect(), false))
-            }
+            Primitive::ScalarUnit(dimension) => Some(Self::Amount(dimension)),
             _ => None,
         }
     }
@@ -133,14 +174,24 @@ impl FormOfText for TextType {
     }
 
     fn base_amount(&self, text: &str) -> Option<Number> {
-        let Self::Scalar(units, _) = self else { return None };
-        Some(amount(text, units)?.number())
+        match self {
+            Self::Scalar(units, _) => Some(amount(text, units)?.number()),
+            Self::Amount(dimension) => Some(measure(*dimension, text)?.number()),
+            _ => None,
+        }
     }
 
     fn base_unit(&self) -> Option<&str> {
-        let Self::Scalar(units, _) = self else { return None };
-        let base = units.iter().find(|(_, size)| size.as_deref() == Some("1"));
-        base.map(|(unit, _)| &**unit)
+        match self {
+            Self::Scalar(units, _) => {
+                let base = units.iter().find(|(_, size)| size.as_deref() == Some("1"));
+                base.map(|(unit, _)| &**unit)
+            }
+            Self::Amount(dimension) => {
+                units(*dimension).iter().find(|(_, size)| *size == 1).map(|(unit, _)| *unit)
+            }
+            _ => None,
+        }
     }
 
     /// Three bytes are four characters of base64, of which those at the end may be padding.

@@ -1,6 +1,7 @@
 //! Values as instances keep them, away from the document that they were written in.
 
 use super::check::ValueChecker;
+use super::version::is_version;
 use super::{DataTypes, Primitive, Schema};
 use crate::tosca::function::Function;
 use cuvee_text::value::Value;
@@ -25,7 +26,7 @@ pub(crate) fn takes_null<'t, 'a>(schema: &'t Schema<'t>, types: &'t dyn DataType
 /// Whether a value has a number that may be a version. Most values have none, and need no types.
 pub(crate) fn has_number(value: &Value) -> bool {
     match value {
-        Value::Number(number) => number.text().is_some(),
+        Value::Number(number) => number.text().is_some_and(is_version),
         Value::List(items) => items.iter().any(has_number),
         Value::Map(entries) => entries.iter().any(|(_, value)| has_number(value)),
         _ => false,

@@ -42,7 +42,7 @@ pub use evaluate::{QueryAnswer, QueryRow};
 pub use filter::query_by_filter;
 #[cfg(feature = "cli")]
 pub(crate) use function::{FunctionOwner, query_value_of};
-pub(crate) use function::{computed_outputs, holds_secret};
+pub(crate) use function::{computed_inputs, computed_outputs, holds_secret};
 pub use function::{query_function, query_value};
 pub use parse::InstanceQuery;
 

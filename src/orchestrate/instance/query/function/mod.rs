@@ -12,7 +12,7 @@ use crate::orchestrate::instance::model::{
 use crate::orchestrate::instance::reduce::Entity;
 use crate::orchestrate::instance::shown::marked;
 use crate::orchestrate::instance::target::ComputedOutput;
-use crate::topology::sensitive::{InstanceValue, SENSITIVE};
+use crate::topology::sensitive::{InstanceValue, SENSITIVE, masked};
 use crate::tosca::function::{Arguments, Call, Function, Name, SECRET_MARK, function_in};
 use crate::tosca::v2_0;
 use crate::tosca::v2_0::function::{BuiltIn, FormedValue, INDICES, PlainText};
@@ -140,22 +140,48 @@ pub(crate) fn computed_outputs(
     outputs: &BTreeMap<String, ComputedOutput>,
     reading: &ModelReading<'_>,
 ) -> ByName<Value> {
-    let found = outputs.iter().filter_map(|(name, output)| {
+    let value = |output: &ComputedOutput| {
         let text = output.value.as_str().into();
-        let document = parse(FileId::DETACHED, text, &Limits::default()).ok()?;
-        let value = |reveal: bool| {
-            let reading = ModelReading { reveal, ..*reading };
-            query_value(model, document.root(), None, &reading).ok()
-        };
-        let shown = value(false)?;
-        let value = match output.is_secret || holds_secret(&shown) {
-            false => shown,
-            true if model.secrets == SecretsMode::Keep => marked(value(true)?),
-            true => marked(Value::Null),
-        };
-        Some((Arc::from(&**name), value))
+        computed(
+            model,
+            parse(FileId::DETACHED, text, &Limits::default()).ok()?.root(),
+            output.is_secret,
+            reading,
+        )
+    };
+    let found = outputs.iter().filter_map(|(name, output)| Some((name, value(output)?)));
+    found.map(|(name, value)| (Arc::from(&**name), value)).collect()
+}
+
+/// The values of inputs that their defaults compute, as far as they are known. Secrets in them are
+/// marked.
+pub(crate) fn computed_inputs(model: &InstanceModel, reading: &ModelReading<'_>) -> ByName<Value> {
+    let found = model.inputs.iter().filter(|(_, value)| function_in(value).is_some());
+    let found = found.filter_map(|(name, value)| {
+        let document =
+            parse(FileId::DETACHED, write_flow(value).into(), &Limits::default()).ok()?;
+        Some((Arc::clone(name), computed(model, document.root(), false, reading)?))
     });
     found.collect()
+}
+
+/// The value of an input or output, if it is known.
+fn computed(
+    model: &InstanceModel,
+    value: Node<'_>,
+    is_secret: bool,
+    reading: &ModelReading<'_>,
+) -> Option<Value> {
+    let found = |reveal: bool| {
+        let reading = ModelReading { reveal, ..*reading };
+        query_value(model, value, None, &reading).ok()
+    };
+    let shown = found(false)?;
+    Some(match is_secret || holds_secret(&shown) {
+        false => shown,
+        true if model.secrets == SecretsMode::Keep => marked(found(true)?),
+        true => marked(Value::Null),
+    })
 }
 
 struct ModelFunctions<'m, 'r> {
@@ -272,6 +298,12 @@ impl<'m> ModelFunctions<'m, '_> {
         self.touched.set(before || is_secret);
         if is_secret {
             return Ok((SENSITIVE.into(), None));
+        }
+        // A digest says nothing of the secret that it stands for.
+        if given.iter().any(|(value, _)| masked(value).is_some()) {
+            return Err(
+                unknown().help("it needs a secret of which only a digest is kept, or nothing")
+            );
         }
         let given = given.into_iter().map(Some).collect();
         let value = built_in.applied_to_formed(given, &PlainText);
@@ -394,7 +426,12 @@ impl<'m> ModelFunctions<'m, '_> {
                 .section("4.4.1")
                 .help_opt(help));
         };
-        let value = self.part(self.walk.shown.value(value), path)?;
+        let value = self.walk.shown.value(value);
+        let value = match function_in(&value) {
+            Some(_) => self.evaluated(&value, None, input)?,
+            None => value,
+        };
+        let value = self.part(value, path)?;
         Ok((value, self.form_of(&InstanceValue::Input(name), path)))
     }
 
@@ -662,7 +699,7 @@ impl<'m> ModelFunctions<'m, '_> {
         match found.into_iter().next().map(|place| place.what) {
             Some(PlaceContent::Value(value) | PlaceContent::Report(value, _)) => {
                 let value = match function_in(&value) {
-                    Some(_) => self.evaluated(&value, place.entity, *first)?,
+                    Some(_) => self.evaluated(&value, Some(place.entity), *first)?,
                     None => value,
                 };
                 let value = self.part(value, rest)?;
@@ -697,11 +734,11 @@ impl<'m> ModelFunctions<'m, '_> {
         forms(of, &path.collect::<Vec<_>>()).map(|form| form.0)
     }
 
-    /// A value of an entity that was kept with functions in it.
+    /// A value of an entity, or of an input, that was kept with functions in it.
     fn evaluated(
         &self,
         value: &Value,
-        site: ModelEntity<'m>,
+        site: Option<ModelEntity<'m>>,
         at: Node<'_>,
     ) -> Result<Value, Diagnostic> {
         let within = self.within.replace(self.within.get() + 1);
@@ -710,7 +747,7 @@ impl<'m> ModelFunctions<'m, '_> {
             return Err(wrong(at, "4.3", message));
         }
         let document = parse(FileId::DETACHED, write_flow(value).into(), &Limits::default());
-        let around = self.site.replace(Some(site));
+        let around = self.site.replace(site);
         // The places are those of a text that nobody sees.
         let found = document.and_then(|document| self.value(document.root(), 0));
         self.site.set(around);

@@ -1,0 +1,1 @@
+echo "db_password=abcdefg" >> "$CUVEE_OUTPUTS"
