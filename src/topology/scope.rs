@@ -84,6 +84,8 @@ fn relation_of(element: TopologyElement) -> Option<RelationIndex> {
 impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
     type Element = TopologyElement;
 
+    const GIVES_VERSIONS_AS_TEXTS: bool = true;
+
     fn named(&self, entity: Name<'_>) -> Option<TopologyElement> {
         self.named.get(entity.text).copied()
     }

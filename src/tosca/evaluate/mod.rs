@@ -50,6 +50,9 @@ pub(crate) trait FunctionScope<'e> {
     /// Something with properties: a node, a relation, a group.
     type Element: Copy + Eq + Hash;
 
+    /// Whether unquoted versions become texts; otherwise they stay as they were written.
+    const GIVES_VERSIONS_AS_TEXTS: bool;
+
     /// The element of this name.
     fn named(&self, entity: Name<'_>) -> Option<Self::Element>;
 
@@ -901,7 +904,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// A part of a value of a schema with texts in place of unquoted versions. Only here is it known
     /// that they are none of the numbers that they look like.
     fn with_versions(&self, value: Value, schema: &Schema<'e>, path: &[ValueStep<'_>]) -> Value {
-        if !has_number(&value) {
+        if !S::GIVES_VERSIONS_AS_TEXTS || !has_number(&value) {
             return value;
         }
         let form = self.scope.text_type(schema, &names(path));

@@ -128,6 +128,8 @@ impl<'e, 'a> VariantScope<'e, 'a> {
 impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
     type Element = ElementId;
 
+    const GIVES_VERSIONS_AS_TEXTS: bool = false;
+
     fn named(&self, entity: Name<'_>) -> Option<ElementId> {
         let node = self.graph.node_named(entity.text).map(|node| node.id);
         let relationship = || self.relationships.get(entity.text).copied().flatten();
