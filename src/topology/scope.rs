@@ -84,8 +84,6 @@ fn relation_of(element: TopologyElement) -> Option<RelationIndex> {
 impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
     type Element = TopologyElement;
 
-    const GIVES_VERSIONS_AS_TEXTS: bool = true;
-
     fn named(&self, entity: Name<'_>) -> Option<TopologyElement> {
         self.named.get(entity.text).copied()
     }
@@ -153,6 +151,10 @@ impl<'t> FunctionScope<'t> for TopologyScope<'t, '_> {
 
     fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
         units(self.types, definition)
+    }
+
+    fn gives_versions_as_texts(&self) -> bool {
+        true
     }
 
     fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType> {

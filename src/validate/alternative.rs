@@ -87,7 +87,8 @@ pub(super) fn alternatives<'p>(
     let links = &prepared.links;
     let all = || Alternative::of(choice, prepared, documents.clone(), links, Default::default());
     let mut found = vec![all()];
-    if found.iter().flat_map(Alternative::clashes).next().is_none() {
+    // The package for npm may have only so many bytes, and hardly any template there has such files.
+    if cfg!(cuvee_npm) || found.iter().flat_map(Alternative::clashes).next().is_none() {
         return (found, Vec::new());
     }
     let conditional = ConditionalFiles::of(prepared);

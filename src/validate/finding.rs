@@ -13,7 +13,6 @@ use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolve;
 use cuvee_sat::progress::Progress;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An error in all variants in which all of `when` and none of `unless` are present.
@@ -89,8 +88,7 @@ fn ask(
         // What is inside of an absent element is in no variant.
         let container = |id: &ElementId| prepared.graph.element(*id).container;
         let with_outer = |&id: &ElementId| std::iter::successors(Some(id), container);
-        let present: BTreeSet<_> = finding.when.iter().flat_map(with_outer).collect();
-        let present = present.into_iter().map(literal);
+        let present = finding.when.iter().flat_map(with_outer).map(literal);
         present.chain(finding.unless.iter().map(|&id| !literal(id))).collect()
     };
     let found = space.valid_with(&doubtful.iter().map(happens).collect::<Vec<_>>());
@@ -109,7 +107,7 @@ fn ask(
     let mut said = FxHashSet::default();
     for (Finding { diagnostic, .. }, inputs) in doubtful.into_iter().zip(found) {
         let Some(inputs) = inputs else { continue };
-        if said.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())) {
+        if said.insert((diagnostic.span, diagnostic.message.clone())) {
             diagnostics.push(in_variant(diagnostic, &inputs));
         }
     }

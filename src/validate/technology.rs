@@ -16,7 +16,7 @@ impl Checker<'_, '_> {
     /// Warns of assigned types that are not defined. Where the type of the node itself is not
     /// defined, only that is reported.
     pub(super) fn assigned_types(&self, conditional: &ConditionalFiles) {
-        let mut asked: FxHashMap<_, u32> = FxHashMap::default();
+        let mut asked: FxHashMap<&str, u32> = FxHashMap::default();
         let is_typed = |node: &&NodeElement<'_>| {
             let mut names = node.types.iter().map(|&id| self.graph.element(id).name);
             names.all(|name| self.types.find(Family::Node, name).is_some())
@@ -34,7 +34,7 @@ impl Checker<'_, '_> {
                     let Some(imports) = imports else { continue };
                     let (when, unless) =
                         ([&[node.id, id], &*when].concat(), [unless, imports.clone()].concat());
-                    let times = asked.entry((element.span, assign)).or_default();
+                    let times = asked.entry(assign).or_default();
                     if self.may_happen(&when, &unless) && *times < ASKED {
                         *times += 1;
                         let warning = unknown(assign).at(element.span);

@@ -178,8 +178,15 @@ pub(crate) fn documents<'i>(
         let mut evaluator = prepared.evaluator();
         let variant = decide(&prepared, &mut evaluator, how, progress, &mut warnings)?;
         look(&prepared, &variant.presence);
-        let mut emit =
-            |deployment| emitted(&prepared, choice, deployment, &mut evaluator, &variant.presence);
+        let mut emit = |deployment| {
+            emitted(
+                &prepared,
+                choice,
+                (deployment, Forms::Chosen),
+                &mut evaluator,
+                &variant.presence,
+            )
+        };
         let evaluated = match deployment.as_deref().map(|deployment| emit(Some(deployment))) {
             // The caller can do without values that depend on missing inputs.
             Some(Err(errors)) if errors.0.iter().all(is_missing_input) => None,
@@ -482,7 +489,7 @@ fn judged<'a, T>(
             decide(prepared, &mut evaluator, how, progress, &mut warnings)?;
         progress.phase("writing");
         let mut emit =
-            |deployment| emitted(prepared, choice, deployment, &mut evaluator, &presence);
+            |deployment| emitted(prepared, choice, (deployment, forms), &mut evaluator, &presence);
         let (document, inputs) = emit(deployment.as_deref())?;
         let as_written = (forms == Forms::Both && deployment.is_some()).then(|| emit(None));
         let as_written = as_written.transpose()?;
@@ -551,7 +558,7 @@ pub(crate) fn find<'p, 'a>(
 fn emitted<'p, 'a>(
     prepared: &'p Prepared<'a>,
     choice: &Choice,
-    deployment: Option<&[DeploymentInputs<'_>]>,
+    (deployment, forms): (Option<&[DeploymentInputs<'_>]>, Forms),
     evaluator: &mut Evaluator<'p, 'a>,
     presence: &'p Presence,
 ) -> Result<(Out<'a>, DeploymentValues<'a>), Diagnostics> {
@@ -577,7 +584,9 @@ fn emitted<'p, 'a>(
             );
         }
     }
-    let scope = VariantScope::new(graph, presence, &types, Given { inputs, expressions });
+    // Where the document is not all that is read, it is for a plan.
+    let given = Given { inputs, expressions, has_texts: forms == Forms::Both };
+    let scope = VariantScope::new(graph, presence, &types, given);
     let functions = Functions::new(&scope, EvaluatorState::default());
     let document = emit::emit(evaluator, presence, Some(functions), technologies)?;
     let wrong = misfits(graph, presence, &types, &scope);

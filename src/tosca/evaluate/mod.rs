@@ -50,9 +50,6 @@ pub(crate) trait FunctionScope<'e> {
     /// Something with properties: a node, a relation, a group.
     type Element: Copy + Eq + Hash;
 
-    /// Whether unquoted versions become texts; otherwise they stay as they were written.
-    const GIVES_VERSIONS_AS_TEXTS: bool;
-
     /// The element of this name.
     fn named(&self, entity: Name<'_>) -> Option<Self::Element>;
 
@@ -89,6 +86,9 @@ pub(crate) trait FunctionScope<'e> {
 
     /// The units of the type of a property.
     fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize>;
+
+    /// Whether unquoted versions become texts; otherwise they stay as they were written.
+    fn gives_versions_as_texts(&self) -> bool;
 
     /// What the type of a part of values makes of texts.
     fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType>;
@@ -904,7 +904,7 @@ impl<'s, 'e, S: FunctionScope<'e>> FunctionEvaluator<'s, 'e, S> {
     /// A part of a value of a schema with texts in place of unquoted versions. Only here is it known
     /// that they are none of the numbers that they look like.
     fn with_versions(&self, value: Value, schema: &Schema<'e>, path: &[ValueStep<'_>]) -> Value {
-        if !S::GIVES_VERSIONS_AS_TEXTS || !has_number(&value) {
+        if !self.scope.gives_versions_as_texts() || !has_number(&value) {
             return value;
         }
         let form = self.scope.text_type(schema, &names(path));

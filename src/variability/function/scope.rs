@@ -25,6 +25,8 @@ pub(crate) struct Given {
     pub inputs: FxHashMap<ElementId, Value>,
     /// The values of properties that are expressions over variability inputs.
     pub expressions: FxHashMap<ElementId, Value>,
+    /// Whether unquoted versions become texts.
+    pub has_texts: bool,
 }
 
 /// The evaluator of the functions of a variant.
@@ -128,8 +130,6 @@ impl<'e, 'a> VariantScope<'e, 'a> {
 impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
     type Element = ElementId;
 
-    const GIVES_VERSIONS_AS_TEXTS: bool = false;
-
     fn named(&self, entity: Name<'_>) -> Option<ElementId> {
         let node = self.graph.node_named(entity.text).map(|node| node.id);
         let relationship = || self.relationships.get(entity.text).copied().flatten();
@@ -217,6 +217,10 @@ impl<'e, 'a> FunctionScope<'e> for VariantScope<'e, 'a> {
 
     fn units(&self, definition: &PropertyDefinition<'_>) -> Vec<UnitSize> {
         units(self.types, definition)
+    }
+
+    fn gives_versions_as_texts(&self) -> bool {
+        self.given.has_texts
     }
 
     fn text_type(&self, schema: &Schema<'_>, path: &[String]) -> Option<TextType> {
