@@ -8,6 +8,7 @@ use crate::tosca::TypeId;
 use crate::variability::graph::{calls_eval, names_in_identifier};
 use crate::variability::options::AssignPattern;
 use crate::variability::prepared::Prepared;
+use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> TemplateAnalysis<'a> {
@@ -81,7 +82,7 @@ fn is_made_of(name: &str, part: &str, prepared: &Prepared<'_>) -> bool {
 
 /// The first text below a node in which `eval` of Unfurl names something, such as `::shop::port`.
 fn in_eval<'n>(node: Node<'n>, name: &str, is_eval: bool) -> Option<Node<'n>> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_word = |c: char| is_letter_or_digit(c) || matches!(c, '_' | '-' | '.');
     let begins =
         |text: &str| text.strip_prefix(name).is_some_and(|rest| !rest.starts_with(is_word));
     let ends = |text: &str| text.strip_suffix(name).is_some_and(|rest| !rest.ends_with(is_word));

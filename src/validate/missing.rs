@@ -5,13 +5,12 @@ use super::alternative::{Alternative, is_unknown};
 use super::checker::Checker;
 use super::conditional::ConditionalFiles;
 use super::finding::{ChosenImports, Finding};
-use crate::diagnostic::Diagnostic;
 use crate::variability::choice::Choice;
 use crate::variability::graph::ElementId;
 use crate::variability::prepared::Prepared;
 use crate::variability::presence::Presence;
 use cuvee_text::source::Span;
-use cuvee_text::yaml::Document;
+use cuvee_text::yaml::{Document, Node};
 use rustc_hash::FxHashSet;
 use std::iter;
 
@@ -69,10 +68,17 @@ fn undefined<'c>(
         checker.report_when(when.as_slice(), &[], found.clone());
     }
     let mut found = checker.findings.take();
-    found.retain(|finding| is_unknown(&finding.diagnostic));
+    // Types of variability inputs are those of all files, since inputs decide which are there.
+    let inputs = prepared.graph.template.variability.inputs.map(Node::span);
+    let is_of_input = |at: Span| {
+        inputs.is_some_and(|it| it.file == at.file && it.start <= at.start && at.end <= it.end)
+    };
+    found.retain(|Finding { diagnostic, .. }| {
+        is_unknown(diagnostic) && !diagnostic.span.is_some_and(is_of_input)
+    });
     for finding in &mut found {
-        let told = |diagnostic: Diagnostic| checker.behind_conditions(diagnostic, &imports.without);
-        finding.diagnostic = told(finding.diagnostic.clone());
+        let undefined = finding.diagnostic.clone();
+        finding.diagnostic = checker.behind_conditions(undefined, &imports.without);
     }
     found
 }
