@@ -12,6 +12,10 @@ pub(crate) fn beside<A: Send, B>(
     one: impl Fn() -> A + Sync,
     other: impl FnOnce(Box<dyn FnOnce() -> A + '_>) -> B,
 ) -> B {
+    // WebAssembly has no threads.
+    if cfg!(target_family = "wasm") {
+        return other(Box::new(one));
+    }
     scope(|scope| {
         let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, &one).ok();
         other(Box::new(|| thread.and_then(|thread| thread.join().ok()).unwrap_or_else(&one)))

@@ -54,7 +54,8 @@ pub(super) fn read_all(
     limits: &Limits,
     share: Share,
 ) -> Vec<Result<Document, Diagnostic>> {
-    if share.threads < 2 {
+    // WebAssembly has no threads, and needs none of what is below.
+    if share.threads < 2 || cfg!(target_family = "wasm") {
         return jobs.iter().map(|job| read(job, limits)).collect();
     }
     let mut order: Vec<usize> = (0..jobs.len()).collect();
