@@ -236,18 +236,34 @@ impl Value {
             ReplacedPart::By(other) => return Some(other),
             ReplacedPart::Within => {}
         }
+        self.with_parts(&mut |_, part| part.replaced(replaced))
+    }
+
+    /// Replaces items of a list and entries of a map. `new` gets each, with the key of an entry.
+    /// `None` where nothing is replaced.
+    ///
+    /// ```
+    /// use cuvee_text::value::Value;
+    /// let sizes = Value::from(vec![1.into(), 2.into()]);
+    /// let doubled = sizes.with_parts(&mut |_, size| (*size == 2.into()).then(|| 4.into()));
+    /// assert_eq!(doubled, Some(vec![1.into(), 4.into()].into()));
+    /// ```
+    pub fn with_parts(
+        &self,
+        new: &mut dyn FnMut(Option<&str>, &Self) -> Option<Self>,
+    ) -> Option<Self> {
         let is_some = |new: &[Option<Self>]| new.iter().any(Option::is_some);
         let either = |new: Option<Self>, old: &Self| new.unwrap_or_else(|| old.clone());
         match self {
             Self::List(items) => {
-                let new: Vec<_> = items.iter().map(|item| item.replaced(replaced)).collect();
+                let new: Vec<_> = items.iter().map(|item| new(None, item)).collect();
                 is_some(&new).then(|| {
                     let both = new.into_iter().zip(&**items);
                     Self::List(both.map(|(new, old)| either(new, old)).collect())
                 })
             }
             Self::Map(entries) => {
-                let new: Vec<_> = entries.iter().map(|(_, it)| it.replaced(replaced)).collect();
+                let new: Vec<_> = entries.iter().map(|(key, it)| new(Some(key), it)).collect();
                 is_some(&new).then(|| {
                     let both = new.into_iter().zip(&**entries);
                     Self::Map(

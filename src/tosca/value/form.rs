@@ -10,7 +10,6 @@ use super::{DataTypes, Dimension, Primitive, PropertyDefinition, Schema};
 use crate::tosca::v2_0::function::{FormOfText, PlainText};
 use cuvee_text::value::{Number, Value};
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 /// What the type of values, or of the entries of lists and maps, makes of texts. Through lists, and
 /// through maps of texts, it stays the same.
@@ -104,22 +103,10 @@ impl TextType {
     pub(crate) fn with_versions(&self, value: &Value) -> Option<Value> {
         match value {
             Value::Number(number) => self.is_text(number).then(|| number.to_string().into()),
-            Value::List(items) => {
-                let new: Vec<_> = items.iter().map(|item| self.with_versions(item)).collect();
-                let both = new.iter().zip(&**items);
-                let either = both.map(|(new, old)| new.as_ref().unwrap_or(old).clone());
-                new.iter().any(Option::is_some).then(|| Value::List(either.collect()))
-            }
-            Value::Map(entries) => {
-                let new = entries.iter().map(|(key, value)| self.entry(key)?.with_versions(value));
-                let new: Vec<_> = new.collect();
-                let both = new.iter().zip(&**entries);
-                let either = both.map(|(new, (key, old))| {
-                    (Arc::clone(key), new.as_ref().unwrap_or(old).clone())
-                });
-                new.iter().any(Option::is_some).then(|| Value::Map(either.collect()))
-            }
-            _ => None,
+            _ => value.with_parts(&mut |key, part| match key {
+                Some(key) => self.entry(key)?.with_versions(part),
+                None => self.with_versions(part),
+            }),
         }
     }
 

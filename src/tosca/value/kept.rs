@@ -5,7 +5,6 @@ use super::version::is_version;
 use super::{DataTypes, Primitive, Schema};
 use crate::tosca::function::Function;
 use cuvee_text::value::Value;
-use std::sync::Arc;
 
 /// The value with texts in place of unquoted versions: as a number, `1.10` is `1.1`. `None` where it
 /// has none.
@@ -43,23 +42,13 @@ fn versions<'t>(
         Value::Number(number) if kind.base == Some(Primitive::Version) => {
             Some(Value::from(number.to_string()))
         }
-        Value::List(items) => {
-            let entry = kind.entry_schema()?;
-            let new: Vec<_> = items.iter().map(|item| versions(checker, item, entry)).collect();
-            let both = new.iter().zip(&**items);
-            let either = both.map(|(new, old)| new.as_ref().unwrap_or(old).clone());
-            new.iter().any(Option::is_some).then(|| Value::List(either.collect()))
-        }
-        Value::Map(entries) if Function::called_in(value).is_none() => {
-            let part = |(name, value): &(Arc<str>, Value)| {
-                kind.part(name).and_then(|schema| versions(checker, value, schema))
+        Value::Map(_) if Function::called_in(value).is_some() => None,
+        _ => value.with_parts(&mut |key, part| {
+            let schema = match key {
+                Some(key) => kind.part(key)?,
+                None => kind.entry_schema()?,
             };
-            let new: Vec<_> = entries.iter().map(part).collect();
-            let both = new.iter().zip(&**entries);
-            let either = both
-                .map(|(new, (name, old))| (Arc::clone(name), new.as_ref().unwrap_or(old).clone()));
-            new.iter().any(Option::is_some).then(|| Value::Map(either.collect()))
-        }
-        _ => None,
+            versions(checker, part, schema)
+        }),
     }
 }
