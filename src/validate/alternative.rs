@@ -82,20 +82,20 @@ impl<'p> Alternative<'p> {
 pub(super) fn alternatives<'p>(
     choice: &Choice,
     prepared: &'p Prepared<'_>,
-    documents: Vec<&'p Document>,
+    documents: &[&'p Document],
+    conditional: &ConditionalFiles,
 ) -> (Vec<Alternative<'p>>, Vec<Finding>) {
     let links = &prepared.links;
-    let all = || Alternative::of(choice, prepared, documents.clone(), links, Default::default());
+    let all = || Alternative::of(choice, prepared, documents.to_vec(), links, Default::default());
     let mut found = vec![all()];
     // The package for npm may have only so many bytes, and hardly any template there has such files.
     if cfg!(cuvee_npm) || found.iter().flat_map(Alternative::clashes).next().is_none() {
         return (found, Vec::new());
     }
-    let conditional = ConditionalFiles::of(prepared);
     // What a file names may be defined in one that is left out, under whatever conditions.
     let unknown: FxHashSet<_> = found.iter().flat_map(Alternative::unknown).collect();
     let chosen = |imports| {
-        let mut chosen = Alternative::chosen(choice, prepared, &documents, imports);
+        let mut chosen = Alternative::chosen(choice, prepared, documents, imports);
         let is_so = |found: &Diagnostic| !is_unknown(found) || unknown.contains(&found.span);
         chosen.judged.0.retain(is_so);
         chosen.of_2_0.retain(|found| is_so(&found.diagnostic));
@@ -104,7 +104,7 @@ pub(super) fn alternatives<'p>(
     let (mut known, mut clashes) = (BTreeSet::new(), Vec::new());
     // Of several definitions of a name, the first clash hides others.
     loop {
-        let suspects: BTreeSet<_> = found.iter().flat_map(|it| pairs(it, &conditional)).collect();
+        let suspects: BTreeSet<_> = found.iter().flat_map(|it| pairs(it, conditional)).collect();
         let news: Vec<_> = suspects.difference(&known).copied().collect();
         if news.is_empty() {
             return (found, clashes);
@@ -114,7 +114,7 @@ pub(super) fn alternatives<'p>(
         for pair in news {
             let without = all_known.iter().copied().filter(|it| !pair.contains(it)).collect();
             let both = chosen(ChosenImports { with: pair.into(), without });
-            let is_it = |found: &&Diagnostic| pairs_of(found, &both, &conditional).contains(&pair);
+            let is_it = |found: &&Diagnostic| pairs_of(found, &both, conditional).contains(&pair);
             let clash = |found: &Diagnostic| Finding {
                 diagnostic: found.clone(),
                 when: pair.into(),

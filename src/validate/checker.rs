@@ -72,12 +72,11 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// Runs all checks.
-    pub(super) fn all(&self) {
+    pub(super) fn all(&self, conditional: &ConditionalFiles) {
         self.anything_left();
         self.nodes();
-        let conditional = ConditionalFiles::of(self.prepared);
-        self.imported_types(&conditional);
-        self.assigned_types(&conditional);
+        self.imported_types(conditional);
+        self.assigned_types(conditional);
         self.groups();
         self.parameters();
         self.service_templates();

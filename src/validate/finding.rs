@@ -107,11 +107,7 @@ fn ask(
     let mut said = FxHashSet::default();
     for (Finding { diagnostic, .. }, inputs) in doubtful.into_iter().zip(found) {
         let Some(inputs) = inputs else { continue };
-        if said.insert(format!(
-            "{} {}",
-            diagnostic.span.map_or(0, |span| span.start),
-            diagnostic.message
-        )) {
+        if said.insert((diagnostic.span, diagnostic.message.clone())) {
             diagnostics.push(in_variant(diagnostic, &inputs));
         }
     }

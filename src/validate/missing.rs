@@ -25,6 +25,7 @@ pub(super) fn missing(
     prepared: &Prepared<'_>,
     documents: &[&Document],
     presence: Option<&Presence>,
+    conditional: &ConditionalFiles,
     mut known: FxHashSet<Option<Span>>,
 ) -> Vec<Finding> {
     let imports = prepared.graph.imports.iter();
@@ -34,14 +35,13 @@ pub(super) fn missing(
     if cfg!(cuvee_npm) || imports.len() > IMPORTS {
         return Vec::new();
     }
-    let conditional = ConditionalFiles::of(prepared);
     let alone = imports.iter().map(|&import| vec![import]);
     let all = (imports.len() > 1).then(|| imports.clone());
     let mut found = Vec::new();
     for without in alone.chain(all) {
         let imports = ChosenImports { with: Vec::new(), without };
         let alternative = Alternative::chosen(choice, prepared, documents, imports);
-        let mut undefined = undefined(prepared, &alternative, presence, &conditional);
+        let mut undefined = undefined(prepared, &alternative, presence, conditional);
         undefined.retain(|finding| !known.contains(&finding.diagnostic.span));
         known.extend(undefined.iter().map(|finding| finding.diagnostic.span));
         found.append(&mut undefined);
@@ -59,7 +59,7 @@ fn undefined<'c>(
     let Alternative { types, documents, imports, .. } = alternative;
     let checker = Checker::new(prepared, types, presence, documents);
     let checker = Checker { imports: Some(imports), ..checker };
-    checker.all();
+    checker.all(conditional);
     for found in alternative.diagnostics() {
         // A file that is there under conditions itself.
         let file = found.span.map(|span| span.file);
@@ -67,18 +67,17 @@ fn undefined<'c>(
         let when: Option<ElementId> = behind.and_then(|imports| imports.first().copied());
         checker.report_when(when.as_slice(), &[], found.clone());
     }
-    let mut found = checker.findings.take();
     // Types of variability inputs are those of all files, since inputs decide which are there.
     let inputs = prepared.graph.template.variability.inputs.map(Node::span);
     let is_of_input = |at: Span| {
         inputs.is_some_and(|it| it.file == at.file && it.start <= at.start && at.end <= it.end)
     };
-    found.retain(|Finding { diagnostic, .. }| {
+    let found = checker.findings.take().into_iter().filter(|Finding { diagnostic, .. }| {
         is_unknown(diagnostic) && !diagnostic.span.is_some_and(is_of_input)
     });
-    for finding in &mut found {
-        let undefined = finding.diagnostic.clone();
-        finding.diagnostic = checker.behind_conditions(undefined, &imports.without);
-    }
-    found
+    let told = found.map(|Finding { diagnostic, when, unless }| {
+        let diagnostic = checker.behind_conditions(diagnostic, &imports.without);
+        Finding { diagnostic, when, unless }
+    });
+    told.collect()
 }

@@ -53,6 +53,7 @@ use crate::variability::presence::Presence;
 use crate::variability::resolve::{self, How};
 use alternative::{alternatives, is_unknown, types_of};
 use checker::Checker;
+use conditional::ConditionalFiles;
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::Failure;
 use cuvee_text::source::SourceMap;
@@ -330,7 +331,8 @@ fn check_all(
     progress.phase("checking types");
     let whole = prepared.documents.iter().map(|&file| prepared.loaded.whole(file));
     let documents: Vec<_> = whole.filter_map(|document| text.ok(document)).collect();
-    let (mut alternatives, mut findings) = alternatives(choice, prepared, documents.clone());
+    let conditional = ConditionalFiles::of(prepared);
+    let (mut alternatives, mut findings) = alternatives(choice, prepared, &documents, &conditional);
     let mut of_2_0 = Vec::new();
     for alternative in &mut alternatives {
         text.0.append(&mut alternative.judged.0);
@@ -349,23 +351,24 @@ fn check_all(
     });
     let checkers: Vec<_> = checkers.collect();
     for checker in &checkers {
-        checker.all();
+        checker.all(&conditional);
         if choice.is_portable {
             checker.portability();
         }
         findings.append(&mut checker.findings.take());
     }
-    let found = text.0.iter().chain(findings.iter().map(|finding| &finding.diagnostic));
-    let unknown = found.filter(|found| is_unknown(found)).map(|found| found.span).collect();
-    findings.extend(missing(choice, prepared, &documents, presence.as_ref(), unknown));
+    // What is missing in some variants only is not asked about before.
+    if until == Stage::Variants {
+        let found = text.0.iter().chain(findings.iter().map(|finding| &finding.diagnostic));
+        let unknown = found.filter(|found| is_unknown(found)).map(|found| found.span).collect();
+        let presence = presence.as_ref();
+        findings.extend(missing(choice, prepared, &documents, presence, &conditional, unknown));
+    }
     // The order of deployment is that of the first one's types.
     let waiting = checkers.first().map_or_else(|| Waiting::new(&prepared.graph), Checker::waiting);
     if let Some(presence) = &presence {
         v2_0::add(of_2_0, text);
-        findings.retain(|finding| finding.when.iter().all(|&id| presence.is(id)));
-        proven.0.extend(findings.into_iter().map(|finding| finding.diagnostic));
-        let cycles = waiting.shortest();
-        proven.0.extend(cycles.iter().map(|cycle| waiting.warning(cycle, &[])));
+        proven.0.extend(in_variant(presence, findings, &waiting));
         return proven;
     }
     let (doubtful, certain): (Vec<_>, Vec<_>) =
@@ -376,6 +379,17 @@ fn check_all(
         finding::in_all_variants(choice, prepared, doubtful, &waiting, &mut proven, progress);
     }
     proven
+}
+
+/// What is wrong with a variant.
+fn in_variant(
+    presence: &Presence,
+    findings: Vec<Finding>,
+    waiting: &Waiting<'_, '_>,
+) -> Vec<Diagnostic> {
+    let is_there = |finding: &Finding| finding.when.iter().all(|&id| presence.is(id));
+    let found = findings.into_iter().filter(is_there).map(|finding| finding.diagnostic);
+    found.chain(waiting.shortest().iter().map(|cycle| waiting.warning(cycle, &[]))).collect()
 }
 
 /// The presence of elements in the variant of the inputs, with the diagnostics of its checks;

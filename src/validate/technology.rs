@@ -1,5 +1,4 @@
-//! Checks that the types exist which technologies assign to their nodes (section 3.12 of
-//! Variability4TOSCA).
+//! Checks that the types exist which technologies assign to their nodes.
 
 use super::checker::Checker;
 use super::conditional::ConditionalFiles;
@@ -8,44 +7,60 @@ use crate::tosca::Family;
 use crate::variability::graph::{ElementId, Implementation, NodeElement, Requires};
 use rustc_hash::FxHashMap;
 
-/// For so many nodes of a type it is asked whether a variant has them with a technology: one that has
-/// is enough.
+/// For so many nodes it is asked whether a variant gives them the same type: one that does is enough.
 const ASKED: u32 = 16;
+
+/// An assigned type.
+struct AssignedType {
+    /// The imports without which it is not defined; `None` if it always is.
+    behind: Option<Vec<ElementId>>,
+    /// For how many nodes it was asked about.
+    asked: u32,
+}
 
 impl Checker<'_, '_> {
     /// Warns of assigned types that are not defined. Where the type of the node itself is not
     /// defined, only that is reported.
     pub(super) fn assigned_types(&self, conditional: &ConditionalFiles) {
-        // The package for npm may have only so many bytes.
-        if cfg!(cuvee_npm) {
-            return;
-        }
-        let mut asked: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut assigned = FxHashMap::default();
         let is_typed = |node: &&NodeElement<'_>| {
             let mut names = node.types.iter().map(|&id| self.graph.element(id).name);
             names.all(|name| self.types.find(Family::Node, name).is_some())
         };
         for node in self.graph.nodes.iter().filter(is_typed) {
             for id in self.counting(&node.technologies) {
-                let element = self.graph.element(id);
-                let technology = &self.graph.technologies[element.slot as usize];
-                for (assign, when, unless) in assignments(&technology.implementations) {
-                    // Without one of these imports it is not defined.
-                    let imports = match self.types.find(Family::Node, assign) {
-                        Some(defined) => conditional.behind(self.types.files_of(defined)),
-                        None => Some(Vec::new()),
-                    };
-                    let Some(imports) = imports else { continue };
-                    let (when, unless) =
-                        ([&[node.id, id], &*when].concat(), [unless, imports.clone()].concat());
-                    let times = asked.entry(assign).or_default();
-                    if self.may_happen(&when, &unless) && *times < ASKED {
-                        *times += 1;
-                        let warning = unknown(assign).at(element.span);
-                        let warning = self.behind_conditions(warning, &imports);
-                        self.report_when(&when, &unless, warning);
-                    }
-                }
+                self.assigned_by((node.id, id), conditional, &mut assigned);
+            }
+        }
+    }
+
+    fn assigned_by<'g>(
+        &'g self,
+        (node, id): (ElementId, ElementId),
+        conditional: &ConditionalFiles,
+        assigned: &mut FxHashMap<&'g str, AssignedType>,
+    ) {
+        let element = self.graph.element(id);
+        let all = &self.graph.technologies[element.slot as usize].implementations;
+        for (index, implementation) in all.iter().enumerate() {
+            let Some(assign) = implementation.assign.as_deref() else { continue };
+            let known = assigned.entry(assign).or_insert_with(|| {
+                let behind = match self.types.find(Family::Node, assign) {
+                    Some(defined) => conditional.behind(self.types.files_of(defined)),
+                    None => Some(Vec::new()),
+                };
+                AssignedType { behind, asked: 0 }
+            });
+            let Some(imports) = known.behind.as_ref().filter(|_| known.asked < ASKED) else {
+                continue;
+            };
+            let Some((when, unless)) = needs(all, index) else { continue };
+            let when = [&[node, id], &*when].concat();
+            let unless = [&*unless, imports].concat();
+            if self.may_happen(&when, &unless) {
+                let warning = self.behind_conditions(unknown(assign).at(element.span), imports);
+                self.report_when(&when, &unless, warning);
+                known.asked += 1;
             }
         }
     }
@@ -57,29 +72,21 @@ fn unknown(assign: &str) -> Diagnostic {
     Diagnostic::warning(Code::UnknownType, message).section(Family::Node.section()).help(help)
 }
 
-/// The types that implementations assign, each with elements whose presence and absence leads to it:
-/// the first implementation that applies counts. What all assign needs nothing else.
-fn assignments(implementations: &[Implementation]) -> Vec<(&str, Vec<ElementId>, Vec<ElementId>)> {
-    let first = implementations.first().and_then(|first| first.assign.as_deref());
-    if let Some(first) = first
-        && implementations.iter().all(|it| it.assign.as_deref() == Some(first))
-    {
-        return vec![(first, Vec::new(), Vec::new())];
+/// Elements whose presence, and others whose absence, leads to an implementation: the first one that
+/// applies counts. What all of them assign needs nothing else than the technology. `None` if there are
+/// no such elements, or an implementation before this one says the same.
+fn needs(all: &[Implementation], index: usize) -> Option<(Vec<ElementId>, Vec<ElementId>)> {
+    let own = all.get(index)?;
+    if all.iter().all(|it| it.assign == own.assign) {
+        return (index == 0).then(Default::default);
     }
-    let lists = implementations.iter().enumerate().filter_map(|(index, implementation)| {
-        let assign = implementation.assign.as_deref()?;
-        let when: Vec<_> = implementation
-            .requires
-            .iter()
-            .map(|any| any.first().copied())
-            .collect::<Option<_>>()?;
-        let lacking = |requires: &Requires| {
-            let mut lists = requires.iter();
-            lists.find(|any| !any.iter().any(|id| when.contains(id))).cloned()
-        };
-        let earlier = implementations.iter().take(index);
-        let unless: Option<Vec<_>> = earlier.map(|it| lacking(&it.requires)).collect();
-        Some((assign, when, unless?.concat()))
-    });
-    lists.collect()
+    let when = own.requires.iter().map(|any| any.first().copied());
+    let when: Vec<_> = when.collect::<Option<_>>()?;
+    let lacking = |requires: &Requires| {
+        let mut lists = requires.iter();
+        lists.find(|any| !any.iter().any(|id| when.contains(id))).cloned()
+    };
+    let earlier = all.iter().take(index).map(|it| lacking(&it.requires));
+    let unless = earlier.collect::<Option<Vec<_>>>()?.concat();
+    Some((when, unless))
 }
