@@ -8,7 +8,6 @@ use crate::tosca::TypeId;
 use crate::variability::graph::{calls_eval, names_in_identifier};
 use crate::variability::options::AssignPattern;
 use crate::variability::prepared::Prepared;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::yaml::{Node, NodeKind};
 
 impl<'a> TemplateAnalysis<'a> {
@@ -16,6 +15,11 @@ impl<'a> TemplateAnalysis<'a> {
     pub(super) fn why_bound(&self, found: &NameAtPlace<'_, '_>) -> Option<String> {
         let name = found.name();
         let made = match found {
+            NameAtPlace::Symbol(SymbolKey::Type(id), _) if self.is_assigned(*id, name) => {
+                return Some(format!(
+                    "technology rules find `{name}` by this name, which is made of those of other types"
+                ));
+            }
             NameAtPlace::Symbol(SymbolKey::Type(id), _) => self.type_made_of(*id, name),
             _ => self.input_named_after(name),
         };
@@ -44,18 +48,27 @@ impl<'a> TemplateAnalysis<'a> {
 
     /// A type that technology rules find by a name that is made of that of another type.
     fn type_made_of(&self, id: TypeId, name: &str) -> Option<String> {
-        let (prepared, types) = (self.prepared?, self.types?);
-        let own = |key: &SymbolKey| match key {
-            SymbolKey::Type(other) if *other != id => types.place(*other).1.text(),
+        let prepared = self.prepared?;
+        // Types in no particular order.
+        let all = self.names_of_types_beside(id);
+        let first = all.filter(|other| is_made_of(other, name, prepared)).min()?;
+        Some(format!("the type `{first}`, which technology rules assign,"))
+    }
+
+    /// Whether technology rules find a type by a name that is made of those of other types.
+    fn is_assigned(&self, id: TypeId, name: &str) -> bool {
+        let mut others = self.names_of_types_beside(id);
+        let of = |prepared| others.any(|other| is_made_of(name, other, prepared));
+        self.prepared.is_some_and(of)
+    }
+
+    /// The names of the types of the template, but for one.
+    fn names_of_types_beside(&self, id: TypeId) -> impl Iterator<Item = &'a str> {
+        let name = move |key: &SymbolKey| match (key, self.types) {
+            (SymbolKey::Type(other), Some(types)) if *other != id => types.place(*other).1.text(),
             _ => None,
         };
-        let others = || self.symbols().by_key.keys().filter_map(own);
-        if others().any(|other| is_made_of(name, other, prepared)) {
-            return Some(format!("what technology rules assign, such as `{name}`,"));
-        }
-        // Types in no particular order.
-        let first = others().filter(|other| is_made_of(other, name, prepared)).min()?;
-        Some(format!("the type `{first}`, which technology rules assign,"))
+        self.symbols().by_key.keys().filter_map(name)
     }
 }
 
@@ -82,7 +95,7 @@ fn is_made_of(name: &str, part: &str, prepared: &Prepared<'_>) -> bool {
 
 /// The first text below a node in which `eval` of Unfurl names something, such as `::shop::port`.
 fn in_eval<'n>(node: Node<'n>, name: &str, is_eval: bool) -> Option<Node<'n>> {
-    let is_word = |c: char| is_letter_or_digit(c) || matches!(c, '_' | '-' | '.');
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let begins =
         |text: &str| text.strip_prefix(name).is_some_and(|rest| !rest.starts_with(is_word));
     let ends = |text: &str| text.strip_suffix(name).is_some_and(|rest| !rest.ends_with(is_word));
