@@ -14,7 +14,6 @@ use crate::tosca::value::Primitive;
 use crate::variability::options;
 use crate::variability::syntax::ExpressionOperator;
 use crate::variability::template::PLAIN_VERSION;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::source::{FileId, normalize};
 use cuvee_text::yaml::{Limits, Node, parse, repair};
 use rustc_hash::FxHashMap;
@@ -118,7 +117,7 @@ pub fn complete(
 
 /// The bytes of the word at an offset.
 fn word_around(text: &str, offset: usize) -> Range<usize> {
-    let is_inner = |c: char| is_letter_or_digit(c) || matches!(c, '_' | '-' | '.');
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let offset = offset.min(text.len());
     let (Some(before), Some(behind)) = (text.get(..offset), text.get(offset..)) else {
         return offset..offset;
@@ -225,7 +224,7 @@ impl<'s, 'a> Suggesting<'s, 'a> {
     /// Suggests what is in a folder, which is named from the file: folders, and files that may be
     /// meant.
     fn files(&mut self, named: FilePurpose, folder: &str) {
-        let is_inner = |c: char| is_letter_or_digit(c) || matches!(c, '_' | '-' | '.');
+        let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let Some(loaded) = &self.analysis.mended.loaded else { return };
         let here = normalize(&self.path.parent().unwrap_or(self.path).join(folder));
         for (path, is_folder) in loaded.listed(&here) {

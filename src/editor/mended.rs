@@ -3,7 +3,6 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::load::{DocumentCache, Extent, Loaded, Mapping, TemplateLocation};
 use cuvee_text::answer::Failure;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::overlay::OverlayFiles;
 use cuvee_text::source::{FileSystem, SourceMap, Span};
 use cuvee_text::yaml::{self, Limits, Repaired, repair};
@@ -207,7 +206,7 @@ impl MendedFile {
 
     /// The places in the typed text at which a name stands as a word.
     pub(crate) fn words<'t>(&'t self, name: &'t str) -> impl Iterator<Item = usize> + 't {
-        let is_inner = |c: char| is_letter_or_digit(c) || matches!(c, '_' | '-');
+        let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         let is_word = move |at: usize| {
             let (before, behind) = (self.typed.get(..at), self.typed.get(at + name.len()..));
             !before.is_some_and(|it| it.ends_with(is_inner))

@@ -10,7 +10,6 @@ use crate::tosca::shape::INTERFACE;
 use crate::tosca::types::MANAGEMENT_INTERFACE;
 use crate::tosca::types::profile::{self, RESERVED_NAMES};
 use crate::tosca::{Family, LifecycleOperation};
-use cuvee_text::case::{is_letter, is_letter_or_digit};
 use cuvee_text::source::{Span, normalize};
 use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashSet;
@@ -390,8 +389,8 @@ fn is_host(name: &str) -> bool {
 
 /// Whether a text is a name wherever it stands, without quotes.
 fn is_plain_name(text: &str) -> bool {
-    let is_inner = |c: char| is_letter_or_digit(c) || matches!(c, '_' | '-' | '.');
-    text.starts_with(|c: char| is_letter(c) || c == '_')
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && text.chars().all(is_inner)
         && matches!(Scalar::plain(text), Scalar::String(_))
 }

@@ -1,7 +1,6 @@
 //! Writes inputs as flags of a command line.
 
 use super::Assigned;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ pub fn flags(inputs: &[Arc<Assigned>]) -> String {
 /// back.
 pub fn flag(name: &str, value: &Value) -> String {
     let word = format!("{name}={}", write_flow(value));
-    let is_plain = |c: char| is_letter_or_digit(c) || "_-+=.,:/@%^".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || "_-+=.,:/@%^".contains(c);
     let is_expanded = |c: char| "\"\\$`!".contains(c);
     match () {
         () if word.chars().all(is_plain) => format!("-i {word}"),

@@ -6,7 +6,6 @@ use crate::topology::sensitive::secret_spans;
 use crate::tosca::load::Loaded;
 use crate::tosca::sensitive::is_sensitive_name;
 use crate::variability::inputs::InputMode;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::diagnostic::Diagnostic;
 use cuvee_text::source::{FileId, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -97,7 +96,7 @@ pub(super) fn hide_named<'d>(
         for span in places(diagnostic) {
             let line = sources.line_range(span);
             let text = sources.line(span);
-            let is_of_name = |c: char| is_letter_or_digit(c) || "_-".contains(c);
+            let is_of_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
             let secret = text.match_indices([':', '=']).find(|(at, _)| {
                 let before = text[..*at].trim_end_matches(['"', '\'', ' ']);
                 let name = before.rsplit(|c| !is_of_name(c)).next().unwrap_or_default();

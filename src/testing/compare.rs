@@ -1,6 +1,5 @@
 //! Compares documents as data, and applies the edits that a test requests before the comparison.
 
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::value::Value;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -68,8 +67,7 @@ fn same_scalar(expected: &Value, got: &Value) -> bool {
 }
 
 fn step(key: &str) -> String {
-    let plain =
-        !key.is_empty() && key.chars().all(|c| is_letter_or_digit(c) || "_-~#@:".contains(c));
+    let plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-~#@:".contains(c));
     if plain { format!(".{key}") } else { format!("[{key:?}]") }
 }
 

@@ -15,7 +15,6 @@ use crate::tosca::{Family, Types, profile};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::ElementId;
 use crate::variability::template::shape::IMPORT;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::yaml::{Document, Node, NodeKind};
 use rustc_hash::FxHashMap;
 
@@ -265,7 +264,7 @@ fn has_colon(name: &str) -> bool {
 /// Whether a text may be a URL or a network address: it consists of characters that RFC 3986
 /// allows, and if it has a scheme, something follows it.
 fn is_address(text: &str) -> bool {
-    let is_allowed = |c: char| is_letter_or_digit(c) || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
+    let is_allowed = |c: char| c.is_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
     let has_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))

@@ -1,7 +1,6 @@
 //! Describes mistakes so that readers can act on them: a code, a message, the place, related places
 //! and help.
 
-use crate::case::{is_letter, is_letter_or_digit};
 use crate::source::{SourceMap, Span};
 use std::fmt;
 
@@ -366,8 +365,8 @@ impl Diagnostic {
 fn is_word(text: &str) -> bool {
     const NO_STRINGS: [&str; 11] =
         ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
-    let inner = |c: char| is_letter_or_digit(c) || matches!(c, '_' | '-' | '.' | '/');
-    text.starts_with(|c: char| is_letter(c) || c == '_')
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && text.chars().all(inner)
         && !NO_STRINGS.contains(&&*text.to_ascii_lowercase())
 }

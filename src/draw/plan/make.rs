@@ -8,7 +8,6 @@ use crate::orchestrate::plan::{
     CallInput, DecidedConditions, Guard, KnownCondition, Plan, PlanStepIndex,
 };
 use crate::tosca::digest::sha256;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::write_flow;
 use rustc_hash::FxHashMap;
@@ -243,7 +242,7 @@ fn target_name(identifier: &str) -> String {
     let mut name = String::with_capacity(identifier.len());
     for (index, c) in identifier.char_indices() {
         let is_plain = matches!(c, '_' | '/' | '@' | '-') || c == '.' && index > 0;
-        if is_plain || is_letter_or_digit(c) {
+        if is_plain || c.is_alphanumeric() {
             name.push(c);
         } else {
             let mut bytes = [0; 4];

@@ -19,7 +19,6 @@
 
 use crate::tosca::shape::{Holds, SERVICE, Shape};
 use cuvee_text::answer::Failure;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::files::Files;
 use cuvee_text::source::FileSystem;
 use cuvee_text::value::Value;
@@ -561,7 +560,7 @@ fn bracketed(key: &str) -> String {
 }
 
 fn is_plain(key: &str) -> bool {
-    !key.is_empty() && key.chars().all(|c| is_letter_or_digit(c) || "_-~#@:".contains(c))
+    !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-~#@:".contains(c))
 }
 
 #[cfg(test)]

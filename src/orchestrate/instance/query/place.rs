@@ -7,7 +7,6 @@ use crate::orchestrate::instance::model::{
     RelationInstance, ReportedValue, relation_identifier,
 };
 use crate::orchestrate::instance::shown::ShownValues;
-use cuvee_text::case::is_letter_or_digit;
 use cuvee_text::value::Value;
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
@@ -490,7 +489,7 @@ impl<'m> ModelPlace<'m> {
 
 /// A name as it is written in a path.
 pub(super) fn segment(name: &str) -> std::borrow::Cow<'_, str> {
-    let is_plain = |c: char| is_letter_or_digit(c) || "_-.@:$#".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.@:$#".contains(c);
     match !name.is_empty() && name.chars().all(is_plain) {
         true => name.into(),
         false => format!("'{}'", name.replace('\'', "''")).into(),

@@ -2,7 +2,6 @@
 
 use crate::tosca::value::Clause;
 use crate::variability::inputs::Declaration;
-use cuvee_text::case::is_letter;
 use regex_lite::RegexBuilder;
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{
@@ -86,7 +85,7 @@ impl<'m> Maker<'m> {
                 self.set(&set.flags);
                 vec![String::new()]
             }
-            Ast::Literal(literal) if self.flags.ignores_case && is_letter(literal.c) => {
+            Ast::Literal(literal) if self.flags.ignores_case && literal.c.is_alphabetic() => {
                 self.class(&literal.span)
             }
             Ast::Literal(literal) => vec![literal.c.to_string()],

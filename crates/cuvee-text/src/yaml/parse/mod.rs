@@ -8,7 +8,6 @@ use super::key::Records;
 use super::node::{Document, Indentation, NodeStyle, Record};
 use super::scalar::Typing;
 use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines};
-use crate::case::is_letter_or_digit;
 use crate::diagnostic::{CodeName, Diagnostic};
 use crate::source::{FileId, Span};
 use granit_parser::{
@@ -1247,7 +1246,7 @@ fn unexpected_key(text: &str, at: usize) -> Option<String> {
 
 /// The texts before and behind the first colon of a line, where the first may be a key.
 fn key_and_value(entry: &str) -> Option<(&str, &str)> {
-    let is_word = |c: char| is_letter_or_digit(c) || "_-.".contains(c);
+    let is_word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let is_entry = |(key, value): &(&str, &str)| {
         !key.is_empty() && key.chars().all(is_word) && !value.is_empty()
     };
