@@ -308,6 +308,7 @@ impl InstancePlanQuery {
         if !self.overwrite {
             self.refuse_edited(&plan, model)?;
         }
+        plan::may_begin(&plan, &model.node_states())?;
         if target.is_some() {
             // Nodes that somebody adopted stay until the whole instance is removed.
             let is_adopted = |element: &str| {

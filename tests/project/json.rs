@@ -252,6 +252,7 @@ topology_template:
     check:
       description: Looks after it.
       inputs: { depth: { type: integer, default: 1 } }
+      preconditions: { target: service, condition: [{ state: [{ equal: started }] }] }
       steps:
         first:
           target: service

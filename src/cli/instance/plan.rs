@@ -45,7 +45,7 @@ pub(super) fn run(args: &PlanInstanceArgs, reporter: &Reporter) -> Outcome {
     let text = match format {
         // A generated plan has no conditions, and not all nodes of the instance.
         PlanFormat::Make if !plan.is_generated => {
-            makefile(plan, &instance.model().start_states(), false, &answer.sources)?
+            makefile(plan, &instance.model().node_states(), false, &answer.sources)?
         }
         _ => drawn(plan, format, shown, &answer.sources, args.output.as_deref())?,
     };

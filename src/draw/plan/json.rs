@@ -309,6 +309,9 @@ impl Serialize for Rest<'_> {
         if !plan.inputs.is_empty() {
             map.serialize_entry("inputs", &WorkflowInputs(self.document))?;
         }
+        if !plan.preconditions.is_empty() {
+            map.serialize_entry("preconditions", &self.guards(&plan.preconditions))?;
+        }
         map.serialize_entry("summary", &self.summary())?;
         if !plan.changes.is_empty() {
             let changes: Vec<_> = plan.changes.iter().map(|change| self.change(change)).collect();
@@ -461,7 +464,7 @@ impl<'p> Rest<'p> {
                 handled.iter().map(|&written| &*self.names.written[written as usize]).collect()
             }),
             on_failure: (!plan.is_generated && is_tolerant(plan, id)).then_some("continue"),
-            guard: self.guards(id),
+            guard: self.guards(self.document.plan.guards(id)),
             place: span.and_then(|span| self.place(span)),
         }
     }
@@ -518,14 +521,14 @@ impl<'p> Rest<'p> {
         }
     }
 
-    fn guards(&self, id: PlanStepIndex) -> Vec<GuardDocument<'_>> {
+    fn guards(&self, guards: &'p [Guard]) -> Vec<GuardDocument<'_>> {
         let plan = self.document.plan;
         let guard = |guard: &'p Guard| GuardDocument {
             target: guard.element.map(|element| &*plan.element(element).identifier),
             condition: with_digits(Cow::Borrowed(&guard.condition)),
             place: self.place(guard.span),
         };
-        plan.guards(id).iter().map(guard).collect()
+        guards.iter().map(guard).collect()
     }
 }
 

@@ -465,19 +465,13 @@ impl InstanceModel {
     /// The states and reported attributes from which a plan over templates starts. If a template
     /// has several nodes, the first one counts.
     pub fn start_states(&self) -> StartStates {
-        let mut states = StartStates::default();
         let first = self.nodes.iter().filter(|(_, node)| node.index.is_none_or(|index| index == 0));
-        for (id, node) in first {
-            let name = node.template.as_ref().unwrap_or(id);
-            let attributes = node.attributes.iter();
-            let attributes = attributes.map(|(name, it)| (name.to_string(), it.value.clone()));
-            states.nodes.push(StartNode::of(
-                name.to_string(),
-                node.state.to_string(),
-                attributes.collect(),
-            ));
-        }
-        states
+        start(first.map(|(id, node)| (node.template.as_ref().unwrap_or(id), node)))
+    }
+
+    /// The states and reported attributes from which a plan for this instance starts.
+    pub fn node_states(&self) -> StartStates {
+        start(self.nodes.iter())
     }
 
     /// All relations, each with the id of its source and the name of its requirement.
@@ -488,6 +482,17 @@ impl InstanceModel {
             })
         })
     }
+}
+
+/// The states and reported attributes of nodes, by these names.
+fn start<'m>(nodes: impl Iterator<Item = (&'m Arc<str>, &'m NodeInstance)>) -> StartStates {
+    let mut states = StartStates::default();
+    states.nodes.extend(nodes.map(|(name, node)| {
+        let reported = node.attributes.iter();
+        let reported = reported.map(|(name, it)| (name.to_string(), it.value.clone()));
+        StartNode::of(name.to_string(), node.state.to_string(), reported.collect())
+    }));
+    states
 }
 
 /// The identifier of a relation: `relation.db@0.node.shop`.

@@ -4,7 +4,7 @@
 use super::model::Plan;
 use super::simulate::{SimulationOptions, Simulator, StepOutcome};
 use super::start::StartStates;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// What is known of a condition before anything runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,26 @@ pub struct DecidedConditions {
     pub is_unsure: bool,
     /// For each step its conditions, taken together.
     pub steps: Vec<KnownCondition>,
+}
+
+/// Checks that the preconditions of a plan for an instance hold where nodes have these states. What
+/// nobody reported counts as not met.
+///
+/// # Errors
+/// `failed-precondition`
+pub(crate) fn may_begin(plan: &Plan, start: &StartStates) -> Result<(), Diagnostics> {
+    if plan.preconditions.is_empty() {
+        return Ok(());
+    }
+    let how = SimulationOptions { assume_unmet: true, ..SimulationOptions::default() };
+    let mut simulator = Simulator::new(plan, start, &how)?;
+    if simulator.may_begin() {
+        return Ok(());
+    }
+    let found = simulator.simulation.diagnostics.0.into_iter();
+    let failed = found.filter(|found| found.severity == Severity::Error);
+    let help = "report what holds by now: `cuvee instance record NAME NODE --attribute ATTRIBUTE=VALUE`, or `--state STATE`";
+    Err(Diagnostics(failed.map(|failed| failed.help(help)).collect()))
 }
 
 /// Decides the conditions of a plan by the values that are known: properties, initial values of
@@ -55,7 +75,7 @@ pub fn decide(plan: &Plan, start: &StartStates) -> Result<DecidedConditions, Dia
     };
     let (may_begin, Diagnostics(mut refused), outcomes) = simulated(false)?;
     let (would_begin, _, if_unmet) = simulated(true)?;
-    refused.retain(|found| found.severity == crate::diagnostic::Severity::Error);
+    refused.retain(|found| found.severity == Severity::Error);
     let steps = outcomes.iter().zip(if_unmet).map(|outcomes| match outcomes {
         (StepOutcome::Skipped, _) => KnownCondition::Unmet,
         (_, StepOutcome::Skipped) => KnownCondition::Unknown,

@@ -49,6 +49,7 @@ mod weave;
 pub(crate) use apart::{Deployment, deployment};
 #[cfg(feature = "cli")]
 pub(crate) use condition::{AskedAttribute, condition_holds};
+pub(crate) use decide::may_begin;
 pub use decide::{DecidedConditions, KnownCondition, decide};
 pub(crate) use declarative::is_generated_workflow;
 pub use digest::{digest_in, digest_of};
