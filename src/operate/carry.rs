@@ -166,6 +166,7 @@ impl Carrying<'_, '_> {
         for (ended, answer) in ended.into_iter().zip(of_ended) {
             refused.extend(self.recorded(progress, ended, answer));
         }
+        progress.summary.open = is_open;
         progress.summary.complete = !is_open && progress.summary.failed.is_empty();
         if let Some(last) = answers.last() {
             progress.summary.revision = last.revision;

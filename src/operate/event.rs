@@ -116,6 +116,8 @@ pub struct StepFailure {
 pub struct RunSummary {
     /// Whether all of the plan is done.
     pub complete: bool,
+    /// Whether the change is open: it can go on or be given up.
+    pub open: bool,
     /// Whether somebody stopped the run.
     pub stopped: bool,
     /// How many steps ran and ended as they should.

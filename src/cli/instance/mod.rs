@@ -11,13 +11,13 @@ mod init;
 mod interrupt;
 mod keep;
 mod log;
+mod next;
 mod plan;
 mod progress;
 mod query;
 mod ready;
 mod record;
 mod rehearse;
-mod repair;
 mod run;
 mod show;
 

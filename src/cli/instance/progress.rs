@@ -1,6 +1,7 @@
 //! Tells what happens during a run: on a terminal with what runs just now, elsewhere a line an
 //! event, or as JSON.
 
+use super::next::NextCommands;
 use crate::cli::args::ListFormat;
 use crate::cli::args::instance::RunArgs;
 use crate::cli::{json_line, output, rejected};
@@ -18,8 +19,7 @@ use std::time::Duration;
 /// Tells what happens during a run.
 pub(super) struct RunProgress {
     instance: String,
-    /// The command that makes a new plan for what the run is to lead to.
-    again: String,
+    next: NextCommands,
     format: ListFormat,
     is_verbose: bool,
     /// Whether only failures are told.
@@ -35,7 +35,11 @@ struct Bars {
 }
 
 impl RunProgress {
-    pub(super) fn new(args: &RunArgs, (instance, again): (&str, String), is_quiet: bool) -> Self {
+    pub(super) fn new(
+        args: &RunArgs,
+        (instance, next): (&str, NextCommands),
+        is_quiet: bool,
+    ) -> Self {
         let is_shown = args.format == ListFormat::Human && !is_quiet;
         let is_live = is_shown && stderr().is_terminal() && stdout().is_terminal();
         let bars = is_live.then(|| {
@@ -44,7 +48,7 @@ impl RunProgress {
             Bars { all, running: HashMap::new(), left }
         });
         let (format, is_verbose) = (args.format, args.verbose);
-        Self { instance: instance.to_owned(), again, format, is_verbose, is_quiet, bars }
+        Self { instance: instance.to_owned(), next, format, is_verbose, is_quiet, bars }
     }
 
     /// Tells an event.
@@ -133,7 +137,7 @@ impl RunProgress {
 
     fn summary(&self, summary: &RunSummary) -> String {
         let name = &self.instance;
-        let RunSummary { complete, done, failed, left, stopped, .. } = summary;
+        let RunSummary { complete, open, done, failed, left, stopped, .. } = summary;
         if *complete {
             let steps = if *done == 1 { "step" } else { "steps" };
             return format!("{name}: {done} {steps} done");
@@ -143,12 +147,18 @@ impl RunProgress {
             (false, 1) => "1 step failed".to_owned(),
             (false, count) => format!("{count} steps failed"),
         };
+        let ended = format!("{name}: {why}, {done} done, {left} left");
+        let NextCommands { go_on, give_up, again } = &self.next;
+        if !open {
+            return format!("{ended}\nrepair:   {again}");
+        }
+        // What was stopped begins once more.
+        let once_more = if *stopped { " --interrupted retry" } else { "" };
         format!(
-            "{name}: {why}, {done} done, {left} left\n\
-             go on:    cuvee instance run {name}\n\
-             repair:   cuvee instance apply {name} --cancel && {}\n\
-             give up:  cuvee instance apply {name} --cancel",
-            self.again
+            "{ended}\n\
+             go on:    {go_on}{once_more}\n\
+             repair:   {give_up} && {again}\n\
+             give up:  {give_up}"
         )
     }
 }

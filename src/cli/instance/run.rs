@@ -2,6 +2,7 @@
 
 use super::InstanceWriting;
 use super::init::deploying;
+use super::next::NextCommands;
 use super::progress::RunProgress;
 use super::{adapt, interrupt};
 use crate::cli::args::instance::{InterruptedFormat, RunInstanceArgs};
@@ -179,10 +180,14 @@ impl<'r> InstanceRun<'r> {
         let mut instance = self.open()?;
         let by = self.orchestrator(&instance)?;
         let (mut summary, before) = (None, choice_before(instance.model()));
-        if is_anew && instance.model().orchestration.is_some() {
-            super::apply::cancelled(&mut instance, &writing(self.args).author(), None)?;
+        let gives_up = is_anew || by.is_none() && self.undeploys_anew(&instance);
+        if gives_up
+            && !is_tried
+            && let Some(code) = self.give_up(&mut instance, is_anew)?
+        {
+            return Ok(code);
         }
-        if instance.model().orchestration.is_some() {
+        if instance.model().orchestration.is_some() && !gives_up {
             if is_tried {
                 return self.tried(&instance, &instance.plan_document().map_err(rejected)?);
             }
@@ -251,7 +256,7 @@ impl<'r> InstanceRun<'r> {
         match instance.model().orchestration {
             // A plan whose steps run nothing is done at once.
             None => Ok(RunSummary::nothing_to_run()),
-            Some(_) => self.carry_out(instance),
+            Some(_) => self.carry_out(instance, false),
         }
     }
 
@@ -370,6 +375,35 @@ impl<'r> InstanceRun<'r> {
         }
     }
 
+    /// Whether all is to be undeployed, and the open plan leads to something else.
+    fn undeploys_anew(&self, instance: &StoredInstance<'_>) -> bool {
+        let open = instance.model().orchestration.as_ref();
+        self.args.undeploy && open.is_some_and(|open| open.target.is_some())
+    }
+
+    /// Gives up what was begun, if something was; asks first, unless `is_anew`. Gives an exit code
+    /// if it is not to be given up.
+    fn give_up(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        is_anew: bool,
+    ) -> Result<Option<ExitCode>, Failure> {
+        if instance.model().orchestration.is_none() {
+            return Ok(None);
+        }
+        if !is_anew {
+            let what = "whether what was begun is to be given up";
+            if let Some(code) = self.consents(what, "Give up what was begun? [y/N] ") {
+                return Ok(Some(code));
+            }
+            if self.args.how.format == ListFormat::Human && !self.reporter.is_quiet() {
+                let text = format!("{}: what was begun is given up\n", self.args.name);
+                output::to_stdout(text).map_err(rejected)?;
+            }
+        }
+        super::apply::cancelled(instance, &writing(self.args).author(), None).map(|_| None)
+    }
+
     /// Shows the plan and asks whether it is to be run. Gives an exit code if it is not.
     pub(super) fn may_begin(&self, plan: Option<&Plan>) -> Result<Option<ExitCode>, Failure> {
         // Whoever is asked sees what about.
@@ -379,19 +413,24 @@ impl<'r> InstanceRun<'r> {
             let text = cuvee::output::draw::plan::human(plan, false, false);
             output::to_stdout(text).map_err(rejected)?;
         }
+        Ok(self.consents("whether the plan is to be run", "Run this plan? [y/N] "))
+    }
+
+    /// Asks a question. Gives an exit code if the answer is not yes.
+    fn consents(&self, what: &str, question: &str) -> Option<ExitCode> {
         if self.args.how.yes {
-            return Ok(None);
+            return None;
         }
         if !is_asked() {
-            let message = "nobody is there to ask whether the plan is to be run";
+            let message = format!("nobody is there to ask {what}");
             let error = Diagnostic::error(Code::Usage, message);
             let help = "`--yes` runs it without asking; `--dry-run` shows what it would do";
             self.reporter.failed(&rejected(error.help(help)));
-            return Ok(Some(ExitCode::from(NOBODY)));
+            return Some(ExitCode::from(NOBODY));
         }
-        match ask("Run this plan? [y/N] ").as_str() {
-            "y" | "yes" => Ok(None),
-            _ => Ok(Some(ExitCode::FAILURE)),
+        match ask(question).as_str() {
+            "y" | "yes" => None,
+            _ => Some(ExitCode::FAILURE),
         }
     }
 
@@ -439,16 +478,21 @@ impl<'r> InstanceRun<'r> {
         }
         match instance.model().orchestration {
             None => Ok(Ok(RunSummary::nothing_to_run())),
-            Some(_) => self.carry_out(instance).map(Ok),
+            Some(_) => self.carry_out(instance, true).map(Ok),
         }
     }
 
-    fn carry_out(&self, instance: &mut StoredInstance<'_>) -> Result<RunSummary, Failure> {
+    /// Carries out the open plan. `is_resumed` where an earlier run began it.
+    fn carry_out(
+        &self,
+        instance: &mut StoredInstance<'_>,
+        is_resumed: bool,
+    ) -> Result<RunSummary, Failure> {
         watch::hide();
         let (send, receive) = signals();
         interrupt::tell(Some(send.clone()));
         let is_quiet = self.reporter.is_quiet();
-        let named = (&*self.args.name, super::repair::command(instance, self.args));
+        let named = (&*self.args.name, NextCommands::of(instance, self.args, is_resumed));
         let mut progress = RunProgress::new(&self.args.how, named, is_quiet);
         let mut executor = self.executor();
         let ended =
