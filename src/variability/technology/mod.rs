@@ -158,8 +158,9 @@ fn complete<'a>(
             technology: name,
             hosting: &[],
         };
-        let last =
-            written.assign.map_or_else(|| plain.assign(options.assign_pattern()), str::to_owned);
+        let last = written
+            .assign
+            .map_or_else(|| plain.assign(options.assign_pattern(), types), str::to_owned);
         let implementations = fitting.iter().flat_map(|candidate| {
             candidate.ways.iter().map(|way| Implementation {
                 requires: way.clone(),
@@ -197,23 +198,44 @@ struct AssignedName<'s> {
 }
 
 impl AssignedName<'_> {
-    fn assign(&self, pattern: AssignPattern) -> String {
-        let Self { node_type, component, technology, .. } = self;
+    /// The name. If no type has it and the type of the node has a prefix, the name that a library
+    /// gives it, which the prefix stands before once.
+    fn assign(&self, pattern: AssignPattern, types: &TypeHierarchy<'_>) -> String {
+        let is_known = |name: &str| types.find_in(None, Family::Node, name).is_some();
+        let made = self.without("", pattern);
+        let prefix = prefix(self.node_type);
+        if prefix.is_empty() || is_known(&made) {
+            return made;
+        }
+        Some(self.without(prefix, pattern)).filter(|name| is_known(name)).unwrap_or(made)
+    }
+
+    /// The name without a prefix, but for that of the type of the node.
+    fn without(&self, prefix: &str, pattern: AssignPattern) -> String {
+        let Self { node_type, technology, .. } = self;
+        let local = |name: &str| name.strip_prefix(prefix).unwrap_or(name).to_owned();
+        let hosts: Vec<_> = self.hosting.iter().map(|host| local(host)).collect();
         match pattern {
             AssignPattern::Vintner => {
-                let artifact =
-                    self.artifact.map(|artifact| format!("#{artifact}")).unwrap_or_default();
-                let hosting = if self.hosting.is_empty() {
-                    String::new()
-                } else {
-                    format!("@{}", self.hosting.join("->"))
+                let artifact = self.artifact.map(|it| format!("#{}", local(it)));
+                let artifact = artifact.unwrap_or_default();
+                let hosting = match &hosts[..] {
+                    [] => String::new(),
+                    hosts => format!("@{}", hosts.join("->")),
                 };
-                format!("{node_type}~{component}{artifact}::{technology}{hosting}")
+                format!("{node_type}~{}{artifact}::{technology}{hosting}", local(self.component))
             }
             AssignPattern::Dotted => {
-                let hosting: String = self.hosting.iter().map(|host| format!(".{host}")).collect();
+                let hosting: String = hosts.iter().map(|host| format!(".{host}")).collect();
                 format!("{node_type}.{technology}{hosting}")
             }
         }
     }
+}
+
+/// The prefix of a name with its colon, such as `shop:` of `shop:Web`; empty if there is none.
+fn prefix(name: &str) -> &str {
+    let own = name.split('~').next().unwrap_or(name);
+    let end = own.rfind(':').filter(|&end| !own[..end].ends_with(':'));
+    end.map_or("", |end| &own[..=end])
 }

@@ -99,7 +99,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         {
             for &rule in rules {
                 let found = ways(graph, types, node, node_type, rule, &self.stacks)?;
-                let assign = assigned(node_type, rule, matching.pattern);
+                let assign = assigned(node_type, rule, matching.pattern, types);
                 let candidate = |ways| Candidate { rule, priority, ways, assign: assign.clone() };
                 if !matching.by_scenario {
                     candidates.extend(found.into_iter().map(|way| candidate(vec![way])));
@@ -142,10 +142,15 @@ pub(super) fn retain_best<'a>(candidates: &mut Vec<Candidate<'a>>, types: &TypeH
 }
 
 /// The type that a rule assigns.
-fn assigned(node_type: &str, rule: &TechnologyRule<'_>, pattern: AssignPattern) -> Option<String> {
+fn assigned(
+    node_type: &str,
+    rule: &TechnologyRule<'_>,
+    pattern: AssignPattern,
+    types: &TypeHierarchy<'_>,
+) -> Option<String> {
     let by_pattern = |technology| {
         let (component, artifact, hosting) = (&*rule.component, rule.artifact, &rule.hosting[..]);
-        AssignedName { node_type, component, artifact, technology, hosting }.assign(pattern)
+        AssignedName { node_type, component, artifact, technology, hosting }.assign(pattern, types)
     };
     rule.assign.map(str::to_owned).or_else(|| rule.technology.as_deref().map(by_pattern))
 }
