@@ -3,7 +3,7 @@
 use super::{Converter, SelfScope, TargetVersion, list, text};
 use crate::convert::loss::LossKind;
 use crate::tosca::Family;
-use crate::tosca::types::{RequirementDefinition, TypeId, is_hosting_by_name};
+use crate::tosca::types::{EffectiveCapability, RequirementDefinition, TypeId, is_hosting_by_name};
 use crate::tosca::v2_0;
 use cuvee_text::yaml::{Node, NodeKind, Out};
 use rustc_hash::FxHashMap;
@@ -95,6 +95,27 @@ fn named_part<'a>(all: Node<'a>, name: &str) -> Option<Node<'a>> {
 fn is_step(node: Node<'_>) -> bool {
     let words = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET"];
     is_index(&node) || node.text().is_some_and(|text| words.contains(&text))
+}
+
+/// Whether a capability assignment has a property or attribute.
+fn assigns(assigned: Option<Node<'_>>, property: &str) -> bool {
+    let has = |section| assigned.and_then(|it| named_part(it.get(section)?, property)).is_some();
+    has("properties") || has("attributes")
+}
+
+/// Whether a capability has a value for a property, or may get one for an attribute.
+fn capability_gives(
+    defined: Option<&EffectiveCapability<'_>>,
+    assigned: Option<Node<'_>>,
+    property: &str,
+) -> bool {
+    let of_type = || {
+        let defined = defined?;
+        let property = defined.properties.get(property).map(|part| &part.definition);
+        Some(property?.default.is_some())
+    };
+    let is_attribute = || defined.is_some_and(|it| it.attributes.contains_key(property));
+    assigns(assigned, property) || of_type() == Some(true) || is_attribute()
 }
 
 fn is_index(node: &Node<'_>) -> bool {
@@ -247,7 +268,8 @@ impl<'t, 'a> Converter<'t, 'a> {
     }
 
     /// The words that lead through a part of a node: a capability, or a requirement. Where one name
-    /// is both, or that of a property, the capability counts if it has what is asked for.
+    /// is both, or that of a property, the capability counts if it has what is asked for. At a
+    /// template, that is a value, and what has none is passed over.
     fn part_words(
         &self,
         node: ScopedNode<'a>,
@@ -263,21 +285,71 @@ impl<'t, 'a> Converter<'t, 'a> {
         let defined = effective.and_then(|it| it.capabilities.get(name)).map(|it| &it.definition);
         let requires = effective.is_some_and(|it| it.requirements.contains_key(name))
             || self.assignments(template, name).next().is_some();
-        let is_there = defined.is_some_and(|it| {
-            it.properties.contains_key(property) || it.attributes.contains_key(property)
-        });
-        let is_assigned =
-            |section| assigned.and_then(|it| named_part(it.get(section)?, property)).is_some();
-        let has = is_there || is_assigned("properties") || is_assigned("attributes");
+        let has = assigns(assigned, property)
+            || defined.is_some_and(|it| {
+                it.properties.contains_key(property) || it.attributes.contains_key(property)
+            });
         let is_capability = defined.is_some() || assigned.is_some();
-        let is_value = || {
-            let is_assigned = own("properties").is_some_and(|it| named_part(it, name).is_some());
-            is_assigned || id.is_some_and(|id| self.says(id, name))
-        };
+        let value = own("properties").and_then(|it| named_part(it, name));
+        let is_value = || value.is_some() || id.is_some_and(|id| self.says(id, name));
+        let value = value.or_else(|| effective?.properties.get(name)?.definition.default);
+        let through = || requires.then(|| self.requirement_words(node, name, property));
+        if template.is_some() && requires {
+            return match () {
+                () if is_capability && capability_gives(defined, assigned, property) => {
+                    Some(&["CAPABILITY", ""])
+                }
+                () if self.requirement_gives(node, name, property) => through(),
+                () if value.is_some_and(|it| it.get(property).is_some()) => None,
+                () if is_capability && has => Some(&["CAPABILITY", ""]),
+                () => through(),
+            };
+        }
         if is_capability && (has || !requires && !is_value()) {
             return Some(&["CAPABILITY", ""]);
         }
-        requires.then(|| self.requirement_words(node, name, property))
+        through()
+    }
+
+    /// Whether what a requirement of a template leads to has a value for a property: the
+    /// relationship, the capability or the target. Of a target that is not known, that is so.
+    fn requirement_gives(&self, node: ScopedNode<'a>, name: &str, property: &str) -> bool {
+        let effective = node.0.map(|id| self.context.types.effective(id));
+        let definition = effective.and_then(|it| it.requirements.get(name));
+        let definition = definition.map(|part| &part.definition);
+        let Some(assigned) = self.assignments(node.1, name).next() else { return false };
+        let (kind, template) = self.target_of(definition, Some(assigned));
+        let Some(template) = template else { return true };
+        if self.relationship_says(assigned, property) {
+            return true;
+        }
+        let own = |keyname| self.said("node_templates", template, keyname);
+        let is_assigned = |section| own(section).and_then(|it| named_part(it, property)).is_some();
+        if is_assigned("properties") || is_assigned("attributes") {
+            return true;
+        }
+        let Some(kind) = kind.map(|id| self.context.types.effective(id)) else { return true };
+        let by_type = kind.properties.get(property).map(|part| &part.definition);
+        let wanted = assigned.get("capability").or_else(|| definition?.capability);
+        let capabilities = own("capabilities");
+        let mut all = kind.capabilities.iter().map(|(name, part)| (*name, &part.definition));
+        by_type.is_some_and(|it| it.default.is_some())
+            || kind.attributes.contains_key(property)
+            || all.any(|(name, it)| {
+                let assigned = capabilities.and_then(|all| named_part(all, name));
+                wanted.is_some_and(|wanted| self.is_wanted(wanted, name, it.kind))
+                    && capability_gives(Some(it), assigned, property)
+            })
+    }
+
+    /// Whether a capability is one that a requirement wants by its name or type.
+    fn is_wanted(&self, wanted: Node<'a>, name: &str, own: Option<Node<'a>>) -> bool {
+        match self.named_type(Family::Capability, wanted) {
+            Some(kind) => own
+                .and_then(|own| self.named_type(Family::Capability, own))
+                .is_some_and(|own| self.context.types.chain(own).any(|id| id == kind)),
+            None => wanted.text() == Some(name),
+        }
     }
 
     /// The assignments of a requirement in a template.
@@ -332,21 +404,14 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// Whether the capability that fulfils a requirement has a property: one that is named, or those
     /// of a type.
     fn capability_says(&self, target: Option<TypeId>, wanted: Node<'a>, property: &str) -> bool {
-        let types = self.context.types;
-        let kind = self.named_type(Family::Capability, wanted);
-        let Some(effective) = target.map(|id| types.effective(id)) else {
+        let Some(effective) = target.map(|id| self.context.types.effective(id)) else {
+            let kind = self.named_type(Family::Capability, wanted);
             return kind.is_some_and(|id| self.says(id, property));
-        };
-        let is_one = |name: &str, own: Option<Node<'a>>| match kind {
-            Some(kind) => own
-                .and_then(|own| self.named_type(Family::Capability, own))
-                .is_some_and(|own| types.chain(own).any(|id| id == kind)),
-            None => wanted.text() == Some(name),
         };
         let mut all = effective.capabilities.iter().map(|(name, part)| (*name, &part.definition));
         all.any(|(name, it)| {
             let has = it.properties.contains_key(property) || it.attributes.contains_key(property);
-            has && is_one(name, it.kind)
+            has && self.is_wanted(wanted, name, it.kind)
         })
     }
 

@@ -543,6 +543,13 @@ impl<'a> Converter<'_, 'a> {
             // A definition of TOSCA 2.0 has the path beside the type.
             let mapping =
                 if value.kind() == NodeKind::Mapping { value.get("mapping") } else { Some(value) };
+            // Where values are taken from, paths of version 1.3 lead through requirements; where they
+            // are put (section 3.6.15), none does.
+            let is_through = |mapping: &Node<'a>| {
+                let mut steps = mapping.items().skip(1).take(2);
+                steps.any(|step| step.as_str() == Some("RELATIONSHIP"))
+            };
+            let mapping = mapping.filter(|mapping| !is_through(mapping));
             let path = mapping.and_then(|mapping| match mapping.kind() {
                 NodeKind::Sequence => self.path_to_1_3(mapping),
                 _ => Some(Out::Source(mapping)),
