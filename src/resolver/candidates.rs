@@ -193,17 +193,17 @@ impl<'a> CandidateSearch<'_, '_, 'a> {
                 continue;
             };
             let name = mapping.named.name;
-            let mut own = facade.values.described.properties.iter();
-            let Some(own) = own.find(|own| own.name == name) else { continue };
-            if let Some(function) = function_in(&own.value.value) {
+            let own = facade.value_of(self.types, self.template.kind, name);
+            let Some((value, place)) = own else { continue };
+            if let Some(function) = function_in(&value) {
                 let message = format!(
                     "its variability input `{input}` is the property `{name}`, and the result of `{function}` is not known here"
                 );
                 let refusal = Refusal::new(4, message, mapping.named.key.span());
-                let refusal = refusal.here(own.value.span).of_kind(RefusalKind::Undecided);
+                let refusal = refusal.here(place).of_kind(RefusalKind::Undecided);
                 return Err(refusal);
             }
-            choice.inputs.push(InputSource::Value(input.to_owned(), own.value.value.clone()));
+            choice.inputs.push(InputSource::Value(input.to_owned(), value));
         }
         let given = self.inputs.iter().filter(|(node, input)| {
             let has = |name: &str| self.is_variability_input(name);

@@ -9,6 +9,7 @@ use crate::tosca::v2_0::function::FormedValue;
 use crate::tosca::value::{DataTypes, Datum, PropertyDefinition, TextType};
 use crate::tosca::{Family, TypeId, TypeRef, Types};
 use cuvee_text::source::FileId;
+use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 
 /// What paths in filters of TOSCA 2.0 lead through.
@@ -20,6 +21,10 @@ pub(crate) trait FilterGraph {
         path: Node<'_>,
         site: FilterSite<'_, TopologyElement>,
     ) -> Option<FormedValue<TextType>>;
+
+    /// The value of an expression at a node; `None` if it calls no function, or one that is not
+    /// known.
+    fn evaluated(&self, expression: Node<'_>, node: NodeIndex) -> Option<Value>;
 }
 
 /// A topology as it is before anything is chosen: relations without a target are not there.
@@ -33,6 +38,11 @@ impl FilterGraph for TopologyScope<'_, '_> {
         let mut evaluator = FunctionEvaluator::new(self, EvaluatorState::without_open());
         // Errors in the path are reported where the filter is checked.
         evaluator.in_filter(function, path, site).ok()?
+    }
+
+    fn evaluated(&self, expression: Node<'_>, node: NodeIndex) -> Option<Value> {
+        let mut evaluator = FunctionEvaluator::new(self, EvaluatorState::without_open());
+        evaluator.evaluate(expression, Some(TopologyElement::Node(node))).ok()?
     }
 }
 

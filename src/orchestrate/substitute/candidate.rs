@@ -278,6 +278,10 @@ impl<'a> Judging<'_, '_, '_, 'a> {
             let Some(wanted) = mapping.value.map(Node::to_value) else { continue };
             let name = mapping.named.name;
             let own = self.facade.node.property(name).map(|own| OutNode::root(&own).to_value());
+            let own = own.or_else(|| {
+                let kinds = [self.facade.kind, self.template.kind.unwrap_or(self.facade.kind)];
+                value_of_type(self.types, kinds, name).map(Node::to_value)
+            });
             if own.as_ref() != Some(&wanted) {
                 let message = format!("it is for nodes whose `{name}` is {wanted}");
                 let refusal = Refusal::new(2, message, mapping.named.key.span());
@@ -335,13 +339,10 @@ impl<'a> Judging<'_, '_, '_, 'a> {
         Ok(fed)
     }
 
-    /// Whether a property of the node has a value, assigned or by default.
+    /// Whether a property of the node has a value, assigned or by its type.
     fn has_value(&self, property: &str, kind: TypeId) -> bool {
         self.facade.node.property(property).is_some()
-            || [self.facade.kind, kind].iter().any(|&kind| {
-                let properties = &self.types.effective(kind).properties;
-                properties.get(property).is_some_and(|part| part.definition.default.is_some())
-            })
+            || value_of_type(self.types, [self.facade.kind, kind], property).is_some()
     }
 
     /// Checks that the capabilities that relations lead to are mapped to existing nodes (M6).
@@ -555,7 +556,36 @@ struct RulesInMaking {
     mappings: Vec<FitMapping>,
 }
 
+/// The value that the first of these types gives a property: a fixed one, or a default.
+pub(super) fn value_of_type<'t>(
+    types: &Types<'t>,
+    kinds: [TypeId; 2],
+    property: &str,
+) -> Option<Node<'t>> {
+    kinds.into_iter().find_map(|kind| {
+        let part = types.effective(kind).properties.get(property)?;
+        part.definition.value.or(part.definition.default)
+    })
+}
+
 impl<'v, 'a> Facade<'v, 'a> {
+    /// The value of a property of the node with its place: what is assigned, as far as that is known,
+    /// else what its type gives.
+    pub(crate) fn value_of(
+        &self,
+        types: &Types<'_>,
+        kind: Option<TypeId>,
+        property: &str,
+    ) -> Option<(Value, Span)> {
+        let mut own = self.values.described.properties.iter();
+        if let Some(own) = own.find(|own| own.name == property) {
+            return Some((own.value.value.clone(), own.value.span));
+        }
+        let given = value_of_type(types, [self.kind, kind.unwrap_or(self.kind)], property)?;
+        let value = self.place.graph.evaluated(given, self.place.node);
+        Some((value.unwrap_or_else(|| given.to_value()), self.node.span))
+    }
+
     /// Makes the facade of a node of a template. `uses` are the relations that lead to it, each
     /// with the capability that it leads to.
     pub(crate) fn of(

@@ -3,7 +3,9 @@
 //! All nodes of a round are replaced at once, so their order does not matter. A relation between
 //! two of them becomes a relation between nodes that replace them.
 
-use super::candidate::{CandidateFit, CandidateVariant, CatalogueTemplate, MappedTo};
+use super::candidate::{
+    CandidateFit, CandidateVariant, CatalogueTemplate, FitRequirement, MappedTo,
+};
 use super::represent::add_relationship_index;
 use super::rewrite::{GivenTopology, WrittenIn};
 use super::sections::path_of;
@@ -331,53 +333,79 @@ impl<'a> Flattening<'_, '_, 'a> {
         relations: Option<&MappedRelations<'_, 'a>>,
     ) -> Option<Vec<(Option<Node<'a>>, Out<'a>)>> {
         let at = WrittenIn::Inner(chosen, &[]);
-        let mut waiting: FxHashMap<&str, VecDeque<&MappedRelation<'_, 'a>>> = FxHashMap::default();
-        for (requirement, relation) in relations.into_iter().flatten() {
-            waiting.entry(requirement).or_default().push_back(relation);
-        }
-        // Mandatory assignments come first; the relations that remain go to the others.
-        let mut given: FxHashMap<usize, Vec<&MappedRelation<'_, 'a>>> = FxHashMap::default();
-        for is_mandatory in [true, false] {
-            for (index, assignment) in inner.assignments.iter().enumerate() {
-                if assignment.target.is_some() {
-                    continue;
-                }
-                let count = match is_mandatory {
-                    true => assignment.count.min,
-                    false => assignment.count.max.unwrap_or(u64::MAX) - assignment.count.min,
-                };
-                let queue = waiting.entry(&assignment.name).or_default();
-                let taken = usize::try_from(count).unwrap_or(usize::MAX).min(queue.len());
-                given.entry(index).or_default().extend(queue.drain(..taken));
-            }
-        }
         let mut all = Vec::new();
-        for (index, assignment) in inner.assignments.iter().enumerate() {
-            let taken = given.remove(&index).unwrap_or_default();
-            for (position, relation) in taken.iter().enumerate() {
-                let owner = assignment.owner.filter(|_| position == 0);
-                all.push((owner, self.mapped(chosen, assignment, relation)));
-            }
-            if taken.is_empty() {
-                all.push((assignment.owner, self.inner_assignment(chosen, assignment)));
-            } else if assignment.count.max != Some(taken.len() as u64) {
-                let body = self.assigned_body(&assignment.body, at);
-                all.push((None, left_open(assignment, body, taken.len() as u64)));
-            }
-        }
-        let mut rest: Vec<_> = waiting.into_iter().collect();
-        rest.sort_by_key(|(name, _)| *name);
-        for (name, queue) in rest {
-            let open = self.left_by(inner, name, queue.len() as u64);
-            for relation in queue {
-                let mut body = MapEntries::new();
-                self.add_outer(relation, &mut body);
-                lead(&mut body, &relation.target, relation.capability.as_deref());
-                all.push((None, named(name, written(None, body))));
-            }
-            all.extend(open.map(|open| (None, open)));
+        for placed in placed(inner, relations.map_or(&[], Vec::as_slice)) {
+            let own = placed.assignment.map(|index| &inner.assignments[index]);
+            let owner = own.filter(|_| placed.is_first).and_then(|own| own.owner);
+            let assignment = match (own, placed.relation) {
+                (Some(own), Some(relation)) => self.mapped(chosen, own, relation),
+                (Some(own), None) if placed.is_first => self.inner_assignment(chosen, own),
+                (Some(own), None) => {
+                    left_open(own, self.assigned_body(&own.body, at), placed.mapped)
+                }
+                (None, Some(relation)) => {
+                    let mut body = MapEntries::new();
+                    self.add_outer(relation, &mut body);
+                    lead(&mut body, &relation.target, relation.capability.as_deref());
+                    named(placed.name, written(None, body))
+                }
+                (None, None) => match self.left_by(inner, placed.name, placed.mapped) {
+                    Some(open) => open,
+                    None => continue,
+                },
+            };
+            all.push((owner, assignment));
         }
         (!all.is_empty()).then_some(all)
+    }
+
+    /// Where a relation of a replaced node is in the result, given by the name of its requirement and
+    /// its index there: the name of the node, its requirement, and the index there.
+    pub(super) fn relation_place(
+        &self,
+        chosen: usize,
+        requirement: &str,
+        index: usize,
+    ) -> Option<RelationPlace> {
+        let places = self.given[chosen].places.get_or_init(|| self.relation_places(chosen));
+        places.get(requirement)?.get(index).cloned().flatten()
+    }
+
+    /// For each requirement of a replaced node where its relations are in the result.
+    fn relation_places(&self, chosen: usize) -> FxHashMap<String, Vec<Option<RelationPlace>>> {
+        let candidate = &self.chosen[chosen];
+        let relations = self.relations_of(chosen);
+        let mut by_slot: FxHashMap<(&str, usize), RelationPlace> = FxHashMap::default();
+        for inner in &candidate.variant.view.nodes {
+            let (Some(own), Some(node)) =
+                (relations.get(&*inner.name), self.names[chosen].get(&inner.name))
+            else {
+                continue;
+            };
+            let mut indices: FxHashMap<&str, u64> = FxHashMap::default();
+            for placed in placed(inner, own) {
+                let index = indices.entry(placed.name).or_default();
+                let place = placed.relation.map(|relation| (relation.slot, *index));
+                *index = index.saturating_add(placed.count(inner));
+                if let Some((slot, index)) = place {
+                    let place = RelationPlace {
+                        node: node.clone(),
+                        requirement: placed.name.to_owned(),
+                        index,
+                    };
+                    by_slot.entry(slot).or_insert(place);
+                }
+            }
+        }
+        let of = |fit: &FitRequirement| {
+            // Slots come in the order in which they are mapped, relations in that of assignments.
+            let mut slots: Vec<_> = (0..fit.slots.len()).collect();
+            slots.sort_by_key(|&slot| fit.slots[slot]);
+            let slots = slots.into_iter();
+            let places = slots.map(|slot| by_slot.get(&(&*fit.name, slot)).cloned());
+            (fit.name.clone(), places.collect())
+        };
+        candidate.fit.requirements.iter().map(of).collect()
     }
 
     /// An assignment for what a requirement without any lacks beside the relations that are mapped
@@ -550,7 +578,8 @@ impl<'a> Flattening<'_, '_, 'a> {
                     }
                 };
                 let at = WrittenIn::Assigned(&node.name, assignment);
-                let relation = MappedRelation { outer, at, target, capability };
+                let slot = (&*requirement.name, slot);
+                let relation = MappedRelation { slot, outer, at, target, capability };
                 for (inner, requirement) in &mapping.targets {
                     all.entry(inner).or_default().push((requirement, relation.clone()));
                 }
@@ -675,9 +704,101 @@ impl<'a> Flattening<'_, '_, 'a> {
     }
 }
 
+/// Where a relation of a replaced node is in the result.
+#[derive(Clone, Debug)]
+pub(super) struct RelationPlace {
+    pub node: String,
+    pub requirement: String,
+    /// Its index among the relations of the requirement.
+    pub index: u64,
+}
+
+/// An assignment in the place of one of a substituting template, or beside these.
+struct PlacedAssignment<'p, 'o, 'a> {
+    name: &'p str,
+    /// The position of the template's own assignment.
+    assignment: Option<usize>,
+    /// Whether it is the first in the place of that.
+    is_first: bool,
+    /// The relation of the replaced node, unless the assignment is the template's own, or for what
+    /// is left open.
+    relation: Option<&'p MappedRelation<'o, 'a>>,
+    /// For what is left open, how many relations were mapped there.
+    mapped: u64,
+}
+
+impl PlacedAssignment<'_, '_, '_> {
+    /// How many relations it stands for.
+    fn count(&self, inner: &ViewedNode<'_>) -> u64 {
+        match (self.assignment, self.relation) {
+            (Some(own), None) => {
+                let count = inner.assignments[own].count;
+                count.max.unwrap_or(count.min.max(1)).saturating_sub(self.mapped)
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// How relations take the places of assignments of a node.
+fn placed<'p, 'o, 'a>(
+    inner: &'p ViewedNode<'a>,
+    relations: &'p [(&'o String, MappedRelation<'o, 'a>)],
+) -> Vec<PlacedAssignment<'p, 'o, 'a>> {
+    let mut waiting: FxHashMap<&str, VecDeque<&MappedRelation<'_, 'a>>> = FxHashMap::default();
+    for (requirement, relation) in relations {
+        waiting.entry(requirement).or_default().push_back(relation);
+    }
+    // Mandatory assignments come first; the relations that remain go to the others.
+    let mut given: FxHashMap<usize, Vec<&MappedRelation<'_, 'a>>> = FxHashMap::default();
+    for is_mandatory in [true, false] {
+        for (index, assignment) in inner.assignments.iter().enumerate() {
+            if assignment.target.is_some() {
+                continue;
+            }
+            let count = match is_mandatory {
+                true => assignment.count.min,
+                false => assignment.count.max.unwrap_or(u64::MAX) - assignment.count.min,
+            };
+            let queue = waiting.entry(&assignment.name).or_default();
+            let taken = usize::try_from(count).unwrap_or(usize::MAX).min(queue.len());
+            given.entry(index).or_default().extend(queue.drain(..taken));
+        }
+    }
+    let mut all = Vec::new();
+    for (index, own) in inner.assignments.iter().enumerate() {
+        let taken = given.remove(&index).unwrap_or_default();
+        let (name, assignment, mapped) = (&*own.name, Some(index), taken.len() as u64);
+        for (position, relation) in taken.into_iter().enumerate() {
+            let (is_first, relation) = (position == 0, Some(relation));
+            all.push(PlacedAssignment { name, assignment, is_first, relation, mapped: 0 });
+        }
+        if mapped == 0 || own.count.max != Some(mapped) {
+            let is_first = mapped == 0;
+            all.push(PlacedAssignment { name, assignment, is_first, relation: None, mapped });
+        }
+    }
+    let mut rest: Vec<_> = waiting.into_iter().collect();
+    rest.sort_by_key(|(name, _)| *name);
+    for (name, queue) in rest {
+        let (assignment, is_first, mapped) = (None, true, queue.len() as u64);
+        let relations = queue.into_iter().map(Some).chain([None]);
+        all.extend(relations.map(|relation| PlacedAssignment {
+            name,
+            assignment,
+            is_first,
+            relation,
+            mapped,
+        }));
+    }
+    all
+}
+
 /// A relation of a replaced node.
 #[derive(Clone)]
 struct MappedRelation<'o, 'a> {
+    /// The name of its requirement, and its slot there.
+    slot: (&'o str, usize),
     outer: &'o ViewedRequirement<'a>,
     at: WrittenIn<'o>,
     /// The name of the target.

@@ -44,6 +44,25 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
             && self.is_near(topology, self.starts(topology, &steps[0], at), relations)
     }
 
+    /// Whether a path may lead to a replaced node, or through one.
+    pub(super) fn leads_to_replaced(&self, path: &Out<'a>, at: WrittenIn<'_>) -> bool {
+        let Some((topology, _)) = self.graph else { return false };
+        let starts = texts(path).first().map(|first| self.starts(topology, first, at));
+        let mut starts = starts.unwrap_or_default().into_iter();
+        starts.any(|node| self.by_node.contains_key(&*topology.node(node).name))
+            || self.leads_through(path, at)
+    }
+
+    /// How many places a path leads to.
+    pub(super) fn ends(&self, path: &[Out<'a>], at: WrittenIn<'_>) -> Option<usize> {
+        let steps = path.iter().map(|step| (None, step.clone())).collect();
+        let path = Out::Seq { items: steps, like: None };
+        let count = |evaluator: &mut OuterEvaluator<'f, 't>, path: Node<'_>, site| {
+            evaluator.ends(path, site).ok().flatten()
+        };
+        self.asked(&path, at, count)
+    }
+
     /// Where a path starts: at a node, or at the ends of a relationship.
     fn starts(&self, topology: &Topology, first: &str, at: WrittenIn<'_>) -> Vec<NodeIndex> {
         let ends = |id: RelationIndex| {

@@ -1,8 +1,8 @@
 //! Rewrites values and names of a template for their new place: functions that name a replaced
 //! node, inputs of substituting templates, names of nodes and files.
 
-use super::candidate::{FedInput, default_of, mapped_value};
-use super::flatten::Flattening;
+use super::candidate::{FedInput, default_of, mapped_value, value_of_type};
+use super::flatten::{ChosenCandidate, Flattening, RelationPlace};
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{entries, items, key_name, like, like_list, set, within_topology};
@@ -16,6 +16,7 @@ use crate::tosca::v2_0;
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
+use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell};
 
 /// The types whose values mean what they are.
@@ -37,7 +38,7 @@ pub(super) enum WrittenIn<'s> {
     Inner(usize, &'s [String]),
 }
 
-/// What calls in a substituting template ask of its inputs, once one of them does.
+/// What calls ask of a replaced node and its template, once one of them does.
 #[derive(Default)]
 pub(super) struct GivenTopology {
     /// The names of the inputs whose types say what their texts mean.
@@ -45,6 +46,8 @@ pub(super) struct GivenTopology {
     /// The topology of the template, whose inputs have the values that they get here.
     topology: OnceCell<Topology>,
     is_asked: Cell<bool>,
+    /// For each requirement of the replaced node where its relations are in the result.
+    pub(super) places: OnceCell<FxHashMap<String, Vec<Option<RelationPlace>>>>,
 }
 
 impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
@@ -117,7 +120,10 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
             // Afterwards a path that leads through a replaced node would lead elsewhere.
             let is_through = function == Function::GetProperty && self.leads_through(operand, at);
             let known = if is_through { self.computed(out, at) } else { None };
-            let called = known.or_else(|| self.call(function, key, operand, at, depth));
+            let is_path = matches!(function, Function::GetProperty | Function::GetAttribute);
+            let all = || if is_path { self.of_all(key, operand, at, depth) } else { None };
+            let called = known.or_else(all);
+            let called = called.or_else(|| self.call(function, key, operand, at, depth));
             if called.is_some() {
                 return called;
             }
@@ -258,7 +264,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
             return Out::Value(Value::Null);
         };
         let value = match candidate.fit.inputs.get(&*key_name(&key)) {
-            Some(FedInput::Property(name)) => self.property_of(candidate.node, name, depth),
+            Some(FedInput::Property(name)) => self.property_of(chosen, name, depth),
             Some(FedInput::Part(mapping)) => self.part_value(chosen, *mapping, depth),
             None => default_of(&declaration).map(|default| {
                 let at = WrittenIn::Inner(chosen, &[]);
@@ -270,17 +276,19 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         self.at_path(value, path, place)
     }
 
-    /// The value of a property of a replaced node: the assigned one, otherwise its default.
-    fn property_of(&self, node: usize, property: &str, depth: usize) -> Option<Out<'a>> {
-        let node = &self.outer.nodes[node];
+    /// The value of a property of a replaced node: the assigned one, otherwise that of its type.
+    fn property_of(&self, chosen: usize, property: &str, depth: usize) -> Option<Out<'a>> {
+        let ChosenCandidate { node, template, .. } = &self.chosen[chosen];
+        let node = &self.outer.nodes[*node];
         if let Some(own) = node.property(property) {
             let depth = depth.checked_sub(1)?;
             let at = WrittenIn::Outer(Some(&node.name));
             return Some(self.changed(&own, at, depth).unwrap_or(own));
         }
-        let part = self.types.effective(node.kind?).properties.get(property)?;
-        let default = Out::Value(part.definition.default?.to_value());
-        Some(self.index(&default, WrittenIn::Outer(Some(&node.name))).unwrap_or(default))
+        let kind = node.kind?;
+        let given = value_of_type(self.types, [kind, template.kind.unwrap_or(kind)], property)?;
+        let given = Out::Value(given.to_value());
+        Some(self.index(&given, WrittenIn::Outer(Some(&node.name))).unwrap_or(given))
     }
 
     /// The value of a property of a part of a replaced node.
@@ -360,7 +368,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         }
         if matches!(function, Function::GetProperty | Function::GetAttribute) {
             if word.is_none()
-                && let Some(value) = self.property_of(candidate.node, &part, depth)
+                && let Some(value) = self.property_of(chosen, &part, depth)
             {
                 return Some(self.at_path(value, rest, place));
             }
@@ -368,6 +376,11 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
             if let Some((inner, capability)) = capability.filter(|_| may_be("CAPABILITY")) {
                 let inner = self.names[chosen].get(inner)?;
                 return Some(of([inner, capability], rest));
+            }
+            if word == Some("RELATIONSHIP")
+                && let Some(path) = self.of_relation(chosen, &part, rest)
+            {
+                return Some(again(path));
             }
             let mapped = candidate.fit.requirements.iter().find(|it| it.name == part);
             let mapped = mapped.filter(|_| may_be("RELATIONSHIP"));
@@ -380,6 +393,77 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         let message = format!("the template for node \"{node}\" does not map its `{part}`");
         self.dangles(place, &message);
         None
+    }
+
+    /// The path to a relation of a replaced node, or behind it, in the result. An index of 0 stays as
+    /// it is written.
+    fn of_relation(
+        &self,
+        chosen: usize,
+        requirement: &str,
+        rest: &[Out<'a>],
+    ) -> Option<Vec<Out<'a>>> {
+        let index = rest.first().and_then(|step| OutNode::root(step).text()?.parse().ok());
+        let place = self.relation_place(chosen, requirement, index.unwrap_or(0))?;
+        let names = [&*place.node, "RELATIONSHIP", &place.requirement];
+        let names = names.map(|name| Out::String(name.to_owned().into()));
+        let new = i64::try_from(place.index).ok()?;
+        let is_written = index.is_some() || new > 0;
+        let new = is_written.then(|| Out::Value(Value::from(new)));
+        let rest = rest.iter().skip(usize::from(index.is_some())).cloned();
+        Some(names.into_iter().chain(new).chain(rest).collect())
+    }
+
+    /// The values of a call for all that `ALL` means in its path, if that leads to or through a
+    /// replaced node.
+    fn of_all(
+        &self,
+        key: &OutKey<'a>,
+        operand: &Out<'a>,
+        at: WrittenIn<'_>,
+        depth: usize,
+    ) -> Option<Out<'a>> {
+        let path = items(operand);
+        let is_all = |step: &Out<'a>| OutNode::root(step).text().as_deref() == Some("ALL");
+        let all = path.iter().position(is_all).filter(|_| self.outer.is_2_0)?;
+        if !self.leads_to_replaced(operand, at) || self.is_mapped_whole(&path, at) {
+            return None;
+        }
+        let count = self.ends(&path[..=all], at).filter(|count| *count > 0)?;
+        let depth = depth.checked_sub(1)?;
+        let mut is_changed = false;
+        let one = |index: usize| {
+            let index = i64::try_from(index).ok()?;
+            let mut path = path.clone();
+            path[all] = Out::Value(Value::from(index));
+            let steps = path.into_iter().map(|step| (None, step)).collect();
+            let path = Out::Seq { items: steps, like: None };
+            let call = Out::Map { entries: vec![(key.clone(), path)].into(), like: None };
+            let changed = self.changed(&call, at, depth);
+            is_changed |= changed.is_some();
+            Some((None, changed.unwrap_or(call)))
+        };
+        let values = (0..count).map(one).collect::<Option<Vec<_>>>()?;
+        is_changed.then(|| Out::Seq { items: values.into(), like: None })
+    }
+
+    /// Whether a path asks for an attribute of all relations of a replaced node that is mapped as one
+    /// list.
+    fn is_mapped_whole(&self, path: &[Out<'a>], at: WrittenIn<'_>) -> bool {
+        let names: Vec<_> = path.iter().map(|step| OutNode::root(step).text()).collect();
+        let names: Vec<_> = names.iter().map(|name| name.as_deref().unwrap_or_default()).collect();
+        let [node, "RELATIONSHIP", requirement, "ALL", attribute, ..] = names[..] else {
+            return false;
+        };
+        let node = match at {
+            WrittenIn::Outer(Some(here)) if node == "SELF" => here,
+            _ => node,
+        };
+        let Some(&chosen) = self.by_node.get(node) else { return false };
+        let mut mappings = self.chosen[chosen].template.substitution.part_attributes.iter();
+        mappings.any(|it| {
+            it.part == MappedPart::Relationships && it.names() == [requirement, attribute]
+        })
     }
 
     /// An attribute mapping, rewritten as the path of a call that asks for the attribute.

@@ -189,6 +189,17 @@ impl<'e, S: FunctionScope<'e>> FunctionEvaluator<'_, 'e, S> {
         Ok(reached.places.pop().filter(|_| is_one).map(|place| (place, used)))
     }
 
+    /// How many places a path leads to.
+    pub(crate) fn ends(
+        &mut self,
+        path: Node<'_>,
+        site: Option<S::Element>,
+    ) -> FunctionResult<usize> {
+        let site = site.map(|site| self.representation(site)).transpose()?;
+        let Some(steps) = self.path_steps(path, site)? else { return Ok(None) };
+        Ok(self.reached(&steps, site)?.map(|(reached, _)| reached.places.len()))
+    }
+
     /// What the type of a value at the end of a path makes of texts.
     fn form_at(
         &self,
