@@ -6,8 +6,9 @@
 use super::candidate::{
     CandidateFit, CandidateVariant, CatalogueTemplate, FitRequirement, MappedTo,
 };
-use super::represent::add_relationship_index;
-use super::rewrite::{GivenTopology, WrittenIn};
+use super::defaults::{add_relationship_type, add_to_node, add_to_relationship};
+use super::represent::index_asked;
+use super::rewrite::{DEPTH, GivenTopology, WrittenIn};
 use super::sections::path_of;
 use super::view::{TemplateView, ViewedNode, ViewedRequirement, entry};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -15,12 +16,14 @@ use crate::orchestrate::tree::{
     MapEntries, entries, items, key_name, like, like_list, set, set_open,
 };
 use crate::topology::scope::TopologyScope;
-use crate::topology::{Topology, TopologyElement, relationship_type};
-use crate::tosca::Types;
+use crate::topology::{Topology, TopologyElement, relationship_type, requirement_definition};
+use crate::tosca::function::function_in;
 use crate::tosca::requirement::bounds;
 use crate::tosca::substitution::MappedPart;
+use crate::tosca::v2_0::function::RELATIONSHIP_INDEX;
+use crate::tosca::{Family, PropertyDefinition, TypeId, TypeRef, Types};
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Node, Out, OutKey, OutNode};
+use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -227,7 +230,26 @@ impl<'a> Flattening<'_, '_, 'a> {
                 (*value, is_changed) = (changed, true);
             }
         }
+        if let Some(kind) = node.kind {
+            let is_given = Cell::new(false);
+            let own =
+                |it: &PropertyDefinition<'_>| self.by_type(it, at).inspect(|_| is_given.set(true));
+            add_to_node(&mut all, self.types.effective(kind), &own);
+            is_changed |= is_given.get();
+        }
         if is_changed { like(&node.body, all) } else { node.body.clone() }
+    }
+
+    /// The default of a type, if it means something else in the result. A fixed value stays.
+    fn by_type(&self, definition: &PropertyDefinition<'_>, at: WrittenIn<'_>) -> Option<Out<'a>> {
+        let default = definition.default.filter(|_| definition.value.is_none())?;
+        // Few defaults call functions.
+        if default.kind() == NodeKind::Scalar {
+            return None;
+        }
+        let default = default.to_value();
+        function_in(&default)?;
+        self.changed(&Out::Value(default), at, DEPTH)
     }
 
     fn outer_requirements(
@@ -248,9 +270,24 @@ impl<'a> Flattening<'_, '_, 'a> {
                 None => Some(self.value(&assignment.body, at)),
             };
             let body = body.unwrap_or_else(|| assignment.body.clone());
+            let body = self.with_defaults(body, at);
             all.push((assignment.owner, with_body(&assignment.item, body)));
         }
         Some(like_list(list, all))
+    }
+
+    /// An assignment with the defaults of its relationship that mean something else in the result.
+    fn with_defaults(&self, body: Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        let Some((topology, _)) = self.graph else { return body };
+        let Some(TopologyElement::Relation(id)) = self.site(topology, at) else { return body };
+        let Some(kind) = relationship_type(topology, self.types, id) else { return body };
+        let is_given = Cell::new(false);
+        let own =
+            |it: &PropertyDefinition<'_>| self.by_type(it, at).inspect(|_| is_given.set(true));
+        let mut all = entries(&body);
+        let properties = self.types.effective(kind).properties.values();
+        add_to_relationship(&mut all, properties.map(|part| &part.definition), &own);
+        if is_given.get() { written(Some(&body), all) } else { body }
     }
 
     /// The new target of an assignment that names a replaced node.
@@ -338,14 +375,18 @@ impl<'a> Flattening<'_, '_, 'a> {
             let own = placed.assignment.map(|index| &inner.assignments[index]);
             let owner = own.filter(|_| placed.is_first).and_then(|own| own.owner);
             let assignment = match (own, placed.relation) {
-                (Some(own), Some(relation)) => self.mapped(chosen, own, relation),
+                (Some(own), Some(relation)) => {
+                    let wanted = self.relationship_of(inner, placed.name);
+                    self.mapped(chosen, own, (relation, wanted))
+                }
                 (Some(own), None) if placed.is_first => self.inner_assignment(chosen, own),
                 (Some(own), None) => {
                     left_open(own, self.assigned_body(&own.body, at), placed.mapped)
                 }
                 (None, Some(relation)) => {
                     let mut body = MapEntries::new();
-                    self.add_outer(relation, &mut body);
+                    let wanted = self.relationship_of(inner, placed.name);
+                    self.add_outer(relation, wanted, &mut body);
                     lead(&mut body, &relation.target, relation.capability.as_deref());
                     named(placed.name, written(None, body))
                 }
@@ -425,28 +466,28 @@ impl<'a> Flattening<'_, '_, 'a> {
         &self,
         chosen: usize,
         assignment: &ViewedRequirement<'a>,
-        relation: &MappedRelation<'_, 'a>,
+        (relation, wanted): (&MappedRelation<'_, 'a>, Option<TypeId>),
     ) -> Out<'a> {
         let mut body = self.assigned_body(&assignment.body, WrittenIn::Inner(chosen, &[]));
         for keyname in ["optional", "count", "occurrences"] {
             set(&mut body, keyname, |_| None);
         }
         self.rename_relationship(chosen, &mut body);
-        self.add_outer(relation, &mut body);
+        self.add_outer(relation, wanted, &mut body);
         lead(&mut body, &relation.target, relation.capability.as_deref());
         with_body(&assignment.item, written(Some(&assignment.body), body))
     }
 
     /// Adds to an assignment the relationship of the relation that is mapped onto it, and what that
     /// allocates. What the assignment has itself stays.
-    fn add_outer(&self, relation: &MappedRelation<'_, 'a>, body: &mut MapEntries<'a>) {
+    fn add_outer(
+        &self,
+        relation: &MappedRelation<'_, 'a>,
+        wanted: Option<TypeId>,
+        body: &mut MapEntries<'a>,
+    ) {
         let mut said = entries(&relation.outer.body);
-        if let Some((topology, _)) = self.graph
-            && let Some(TopologyElement::Relation(id)) = self.site(topology, relation.at)
-            && let Some(kind) = relationship_type(topology, self.types, id)
-        {
-            add_relationship_index(&mut said, self.types.effective(kind));
-        }
+        self.add_defined(relation, wanted, &mut said);
         let outer = |keyname: &str| {
             let (_, outer) = said.iter().find(|(key, _)| key_name(key) == keyname)?;
             Some(self.value(outer, relation.at))
@@ -469,6 +510,52 @@ impl<'a> Flattening<'_, '_, 'a> {
                 Some(own.clone())
             }
         });
+    }
+
+    /// Adds to an assignment of a replaced node what its new place does not say of the relationship,
+    /// where one of the type `wanted` is expected.
+    fn add_defined(
+        &self,
+        relation: &MappedRelation<'_, 'a>,
+        wanted: Option<TypeId>,
+        said: &mut MapEntries<'a>,
+    ) {
+        let Some((topology, _)) = self.graph else { return };
+        let Some(TopologyElement::Relation(id)) = self.site(topology, relation.at) else { return };
+        // What the definition of the requirement gives counts before what the type gives.
+        if let Some((definition, _)) = requirement_definition(topology, self.types, id) {
+            let own =
+                |it: &PropertyDefinition<'_>| Some(Out::Value(it.value.or(it.default)?.to_value()));
+            add_to_relationship(said, definition.properties.iter(), &own);
+            let mut operations = definition.interfaces.iter().flat_map(|it| &it.operations);
+            if operations.any(|operation| operation.implementation.is_some()) {
+                let message = format!(
+                    "this relation is mapped onto another requirement, so the operations that the type of the node gives the relationships of `{}` are left out",
+                    relation.outer.name
+                );
+                let warning = Diagnostic::warning(Code::DroppedAssignment, message);
+                self.tell(warning.at(relation.outer.span));
+            }
+        }
+        if let Some(kind) = relationship_type(topology, self.types, id) {
+            let own = |it: &PropertyDefinition<'_>| index_asked(it, RELATIONSHIP_INDEX);
+            let properties = self.types.effective(kind).properties.values();
+            add_to_relationship(said, properties.map(|part| &part.definition), &own);
+            let [own, other] = [Some(kind), wanted].map(|kind| kind.map(TypeRef::Defined));
+            let is_narrower = own
+                .zip(other)
+                .is_some_and(|(own, other)| own != other && self.types.derives(own, other));
+            if is_narrower {
+                add_relationship_type(said, &self.types.called(None, kind));
+            }
+        }
+    }
+
+    /// The type of the relationships of a requirement of a substituting template's node.
+    fn relationship_of(&self, inner: &ViewedNode<'_>, requirement: &str) -> Option<TypeId> {
+        let part = self.types.effective(inner.kind?).requirements.get(requirement)?;
+        let name = part.definition.relationship?;
+        self.types.find_in(Some(name.span().file), Family::Relationship, name.text()?)
     }
 
     /// Whether a name is that of a relationship template.

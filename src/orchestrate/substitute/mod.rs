@@ -6,6 +6,7 @@
 mod bounds;
 pub(crate) mod candidate;
 mod choose;
+mod defaults;
 mod explain;
 mod fitted;
 mod flatten;

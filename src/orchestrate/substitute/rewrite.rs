@@ -23,7 +23,7 @@ use std::cell::{Cell, OnceCell};
 const PLAIN_TYPES: [&str; 4] = ["boolean", "float", "integer", "string"];
 
 /// How deep the defaults of inputs may refer to other inputs.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 
 /// The place of something that is rewritten.
 #[derive(Clone, Copy, Debug)]

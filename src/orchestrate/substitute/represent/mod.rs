@@ -12,19 +12,17 @@ mod matching;
 mod rewrite;
 mod sections;
 
+use super::defaults;
 use super::view::{entry, is_copy, is_of_2_0, key_span, uncopied};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::orchestrate::representation;
-use crate::orchestrate::tree::{
-    MapEntries, entries, key_name, like, rebuilt, set, within_topology,
-};
+use crate::orchestrate::tree::{MapEntries, entries, key_name, like, within_topology};
 use crate::topology::{Spanned, type_named};
-use crate::tosca::types::Parts;
-use crate::tosca::v2_0::function::{NODE_INDEX, RELATIONSHIP_INDEX};
-use crate::tosca::{EffectiveInterface, EffectiveType, Family, PropertyDefinition, Types, v2_0};
+use crate::tosca::v2_0::function::NODE_INDEX;
+use crate::tosca::{Family, PropertyDefinition, Types, v2_0};
 use cuvee_text::source::Span;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{NodeKind, Out, OutKey, OutNode};
+use cuvee_text::yaml::{Out, OutKey, OutNode};
 use known::{Indices, KnownInputs};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -305,129 +303,18 @@ impl Representing<'_, '_> {
             let name = Spanned { value: kind.text()?.into_owned(), span: kind.span() };
             type_named(self.types, Family::Node, &name)
         });
-        let Some(kind) = kind.map(|kind| self.types.effective(kind)) else { return };
-        for (keyname, defined) in
-            [("properties", &kind.properties), ("attributes", &kind.attributes)]
-        {
-            add_indexed(body, keyname, defined);
-        }
-        let capabilities = kind.capabilities.iter().map(|(name, part)| (name, &part.definition));
-        let indexed = capabilities.filter(|(_, it)| {
-            [&it.properties, &it.attributes]
-                .iter()
-                .any(|all| indexed(all, NODE_INDEX).next().is_some())
-        });
-        for (name, definition) in indexed {
-            within(body, "capabilities", |capabilities| {
-                within(capabilities, name, |parts| {
-                    add_indexed(parts, "properties", &definition.properties);
-                    add_indexed(parts, "attributes", &definition.attributes);
-                });
-            });
-        }
-        for (name, part) in kind.interfaces.iter() {
-            for (operation, said) in part.definition.operations.iter() {
-                add_inputs(body, (name, operation), &part.definition, &said.definition.inputs);
-            }
+        if let Some(kind) = kind {
+            let own = |definition: &PropertyDefinition<'_>| index_asked(definition, NODE_INDEX);
+            defaults::add_to_node(body, self.types.effective(kind), &own);
         }
     }
 }
 
-/// Adds to an operation the values of its inputs that ask for the index of a node, unless the
-/// operation or its interface is assigned others.
-fn add_inputs(
-    body: &mut MapEntries<'_>,
-    (interface, operation): (&str, &str),
-    defined: &EffectiveInterface<'_>,
-    inputs: &[PropertyDefinition<'_>],
-) {
-    let is_own = |name: &str| inputs.iter().any(|input| input.named.name == name);
-    let shared = defined.inputs.values().map(|part| &part.definition);
-    let all = shared.filter(|input| !is_own(input.named.name)).chain(inputs);
-    let mut all: Vec<_> = all.filter_map(|it| index_asked(it, NODE_INDEX)).collect();
-    if all.is_empty() {
-        return;
-    }
-    within(body, "interfaces", |interfaces| {
-        within(interfaces, interface, |interface| {
-            let shared = interface.iter().find(|(key, _)| key_name(key) == "inputs");
-            let shared = shared.map(|(_, inputs)| entries(inputs)).unwrap_or_default();
-            all.retain(|(name, _)| shared.iter().all(|(key, _)| key_name(key) != *name));
-            within(interface, "operations", |operations| {
-                set(operations, operation, |said| Some(expanded(said)));
-                within(operations, operation, |operation| add_values(operation, "inputs", all));
-            });
-        });
-    });
-}
-
-/// The assignment of an operation, written in full.
-fn expanded<'a>(said: Option<&Out<'a>>) -> Out<'a> {
-    match said {
-        Some(said) if OutNode::root(said).kind() != NodeKind::Scalar => said.clone(),
-        said => {
-            let said = said.filter(|said| OutNode::root(said).text().is_some());
-            let implementation = said.map(|it| (OutKey::New("implementation".into()), it.clone()));
-            rebuilt(None, implementation.into_iter().collect())
-        }
-    }
-}
-
-/// Changes the entries of a map in a map.
-fn within<'a>(all: &mut MapEntries<'a>, name: &str, change: impl FnOnce(&mut MapEntries<'a>)) {
-    set(all, name, |old| {
-        let mut parts = old.map(entries).unwrap_or_default();
-        change(&mut parts);
-        Some(rebuilt(old, parts))
-    });
-}
-
-/// The values of a type that ask for an index, by their names.
-fn indexed<'d>(
-    defined: &'d Parts<'_, PropertyDefinition<'_>>,
-    function: &'static str,
-) -> impl Iterator<Item = (&'d str, Value)> {
-    defined.values().filter_map(move |part| index_asked(&part.definition, function))
-}
-
-/// The value that a definition gives, with its name, if the value asks for an index.
-fn index_asked<'d>(
-    definition: &'d PropertyDefinition<'_>,
+/// The value that a definition gives, if it asks for an index.
+pub(super) fn index_asked<'a>(
+    definition: &PropertyDefinition<'_>,
     function: &str,
-) -> Option<(&'d str, Value)> {
+) -> Option<Out<'a>> {
     let value = definition.value.or(definition.default)?.to_value();
-    v2_0::calls_function(&value, function).then_some((definition.named.name, value))
-}
-
-/// Adds those values of a type that ask for the index of a node and are not assigned.
-fn add_indexed(
-    body: &mut MapEntries<'_>,
-    keyname: &str,
-    defined: &Parts<'_, PropertyDefinition<'_>>,
-) {
-    let values: Vec<_> = indexed(defined, NODE_INDEX).collect();
-    if !values.is_empty() {
-        add_values(body, keyname, values);
-    }
-}
-
-/// Adds to an assignment the values of the type of its relationship that ask for the index of the
-/// relation, if it does not name a relationship template.
-pub(super) fn add_relationship_index(body: &mut MapEntries<'_>, kind: &EffectiveType<'_>) {
-    let values: Vec<_> = indexed(&kind.properties, RELATIONSHIP_INDEX).collect();
-    let is_name = |(key, value): &(OutKey<'_>, Out<'_>)| {
-        key_name(key) == "relationship" && OutNode::root(value).kind() == NodeKind::Scalar
-    };
-    if !values.is_empty() && !body.iter().any(is_name) {
-        within(body, "relationship", |relationship| add_values(relationship, "properties", values));
-    }
-}
-
-/// Adds those values to a map that it does not have.
-fn add_values(body: &mut MapEntries<'_>, keyname: &str, values: Vec<(&str, Value)>) {
-    within(body, keyname, |assigned| {
-        for (name, value) in values {
-            set(assigned, name, |old| Some(old.cloned().unwrap_or(Out::Value(value))));
-        }
-    });
+    v2_0::calls_function(&value, function).then_some(Out::Value(value))
 }
