@@ -10,11 +10,12 @@ use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Names, Projection,
     Query, Space, analyze, explain, types, variants,
 };
+use crate::orchestrate::instance::{SeparateNodes, VariantOfInstance, separate_nodes};
 use crate::orchestrate::plan::{
-    self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, WorkflowOutline,
+    self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, VariantOrigin, WorkflowOutline,
 };
 use crate::report::{self, ReportQuery, ReportedInstance};
-use crate::topology::Topology;
+use crate::topology::{NodeIndex, Topology};
 use crate::tosca::load::{Extent, Loaded, TemplateLocation};
 use crate::tosca::{DefinedTypes, TypeReport, TypesReport, v1_0};
 use crate::validate::{self, Stage, StageDiagnostics, StagedValidation, Validation};
@@ -28,7 +29,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::options::Options;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolution::Resolution;
-use crate::variability::resolve::{self, How};
+use crate::variability::resolve::{self, EvaluatedVariant, How};
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::SourceMap;
@@ -36,6 +37,24 @@ use std::sync::Arc;
 
 /// The answer to a question, with warnings.
 type Told<T> = Result<(T, Diagnostics), Diagnostics>;
+
+/// A side of a plan with its nodes apart.
+fn separate<'v, 'a>(
+    side: VariantOfPlan<'v, 'a>,
+    nodes: &'v SeparateNodes,
+) -> VariantOfPlan<'v, 'a> {
+    VariantOfPlan {
+        topology: &nodes.topology,
+        written: side.written.map(|_| &nodes.written),
+        document: &nodes.document,
+        ..side
+    }
+}
+
+/// Errors of the old variant: their places are in files of another template.
+fn without_places(Diagnostics(errors): Diagnostics) -> Diagnostics {
+    Diagnostics(errors.into_iter().map(|error| error.without_labels().at(None)).collect())
+}
 
 /// How many nodes a template may have so that a failure says which other inputs help. Of larger
 /// ones, `cuvee explain` says so, which may take long.
@@ -336,16 +355,44 @@ impl Resolver {
                         written: old.written.as_ref(),
                         ..VariantOfPlan::of(&old.topology, &old_document, old_types, &loaded)
                     };
-                    let to = VariantOfPlan {
+                    let into = VariantOfPlan {
                         written: new.written.as_ref(),
                         ..VariantOfPlan::of(&new.topology, &new_document, new_types, new_files)
                     };
-                    plan::adapt(from, to, adaptation, order)
+                    let Some([was, is]) = plan::scaled(&from, &into, adaptation) else {
+                        return plan::adapt(from, into, adaptation, order);
+                    };
+                    let old = self.separate(from.origin, &was).map_err(without_places)?;
+                    let new = to.separate(into.origin, &is)?;
+                    let sides = (separate(from, &old), separate(into, &new));
+                    plan::adapt_nodes(sides, [&old.nodes, &new.nodes], adaptation, order)
                 })
             });
             let (plan, more) = planned?;
             Ok((plan, warnings.before(more)))
         })
+    }
+
+    /// The variant with as many nodes of each template as `counts` says.
+    fn separate(
+        &self,
+        VariantOrigin { types, loaded, .. }: VariantOrigin<'_, '_>,
+        counts: &[Option<u64>],
+    ) -> Result<SeparateNodes, Diagnostics> {
+        let interpreted = Interpreted::of(loaded, &self.choice)?;
+        let known = |node: NodeIndex| counts.get(node.index()).copied().flatten();
+        let made = resolve::evaluated(&interpreted, &self.choice, &self.how(), |variant| {
+            let EvaluatedVariant { document, written, topology, written_topology, .. } = &variant;
+            let of = VariantOfInstance {
+                document,
+                unevaluated: written,
+                topology,
+                written: written_topology,
+                types,
+            };
+            separate_nodes(&of, &known)
+        });
+        Ok(made?.0)
     }
 
     /// Resolves the template once as chosen, and once more with each of its presets on top of the

@@ -10,15 +10,16 @@ use super::report::DeclaredTypes;
 use super::secrets::KeptSecrets;
 use super::target::ComputedOutput;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::orchestrate::plan::with_definition;
+use crate::orchestrate::evaluated::evaluate;
+use crate::orchestrate::plan::{NodesOfTemplates, compared_sections, with_definition};
 use crate::orchestrate::representation;
 use crate::orchestrate::substitute::represented;
 use crate::topology::named::NamedParts;
 use crate::topology::sensitive::{SecretOwner, SecretPlaces, Sensitivity, kept_secret, masked};
 use crate::topology::value_source::inputs;
 use crate::topology::{
-    AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Topology,
-    TopologyNode, TopologyParameter, TopologyPolicy, TopologyRelation, type_named,
+    AssignedValue, Described, GroupIndex, NamedElement, NodeIndex, RelationIndex, Spanned,
+    Topology, TopologyNode, TopologyParameter, TopologyPolicy, TopologyRelation, type_named,
 };
 use crate::tosca::function::{Function, SECRET_MARK, function_in};
 use crate::tosca::secrecy::Secrecy;
@@ -126,7 +127,10 @@ pub(crate) fn derive<'a>(
         false => Cow::Borrowed(variant.topology),
         true => {
             let expanded = Topology::read(&document, &|_| false);
-            Cow::Owned(hosted(expanded, variant.topology, &counts))
+            let mut expanded = hosted(expanded, variant.topology, &counts);
+            // What differs from node to node has a value in each of them.
+            evaluate(&mut expanded, variant.types);
+            Cow::Owned(expanded)
         }
     };
     let bases = bases(variant.topology, &counts);
@@ -152,6 +156,46 @@ pub(crate) fn derive<'a>(
     }
     hide(&mut model, secrets);
     Ok((Derived { document, unevaluated, model, places, outputs }, found))
+}
+
+/// A variant in which each node of a counted template is one of its own, in both forms.
+pub(crate) struct SeparateNodes {
+    pub(crate) topology: Topology,
+    /// The topology with functions unevaluated.
+    pub(crate) written: Topology,
+    /// The [`compared_sections`] of the document.
+    pub(crate) document: Value,
+    pub(crate) nodes: NodesOfTemplates,
+}
+
+/// Repeats the nodes of a variant as often as `known` says; where it does not, they stay together.
+///
+/// # Errors
+/// Those of [`represented`].
+pub(crate) fn separate_nodes(
+    variant: &VariantOfInstance<'_, '_, '_>,
+    known: &dyn Fn(NodeIndex) -> Option<u64>,
+) -> Result<SeparateNodes, Diagnostics> {
+    let mut topology = variant.topology.clone();
+    for id in variant.topology.node_ids() {
+        let node = &mut topology.nodes[id.index()];
+        let count = known(id).and_then(|count| i64::try_from(count).ok()).map(Value::from);
+        let count = count.map(|value| Spanned { value, span: node.span });
+        (node.instance_count, node.occurrences) = (count.map(Box::new), None);
+    }
+    let expanded = expanded_variant(&VariantOfInstance { topology: &topology, ..*variant })?;
+    let read = |document: &Out<'_>| {
+        let read = Topology::read(document, &|_| false);
+        let secrets = Arc::clone(&variant.topology.secrets);
+        Topology { secrets, ..hosted(read, &topology, &expanded.counts) }
+    };
+    let name = |id: &NodeIndex| topology.node(*id).name.clone();
+    Ok(SeparateNodes {
+        topology: read(&expanded.document),
+        written: read(&expanded.unevaluated),
+        document: compared_sections(OutNode::root(&expanded.document)),
+        nodes: expanded.counts.counted.iter().map(|(id, ids)| (name(id), ids.clone())).collect(),
+    })
 }
 
 /// Gives attributes with computed initial values these values. Without one, nothing is known of an

@@ -44,7 +44,7 @@ pub(crate) use apply::{another_plan, check_lineage, none_open};
 pub(crate) use begin::{BegunInstance, random_name};
 pub use claim::DrawToken;
 pub(crate) use concrete::{NamedTemplates, Overlay, as_in_model, types_only};
-pub(crate) use derive::{Derived, VariantOfInstance, derive};
+pub(crate) use derive::{Derived, SeparateNodes, VariantOfInstance, derive, separate_nodes};
 pub use difference::diff_models;
 pub use edit::ModelEdit;
 pub use event::{Event, NodeAdded, RecordOrigin, RelationAdded, ReportOutcome};

@@ -4,6 +4,7 @@ use super::behavior::Behaviors;
 use super::build::PlanBuilder;
 use super::inputs::evaluated_in;
 use super::model::{InstanceCount, PlanElement, PlanElementIndex, PlanElementKind};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::topology::scope::TopologyScope;
 use crate::topology::{
     GroupIndex, NodeIndex, RelationIndex, Topology, TopologyElement, TopologyNode,
@@ -11,6 +12,7 @@ use crate::topology::{
 use crate::tosca::Types;
 use crate::tosca::function::function_in;
 use cuvee_text::value::Value;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// The element of a node.
@@ -70,27 +72,59 @@ pub(super) fn is_selected(node: &TopologyNode) -> bool {
 /// The numbers of instances of all nodes (statement D11), as far as what is written and defaults of
 /// inputs decide them.
 pub(super) fn counts(topology: &Topology, types: &Types<'_>) -> Vec<InstanceCount> {
+    let all = said_counts(topology, types);
+    all.map(|(_, said)| said.map_or(InstanceCount::One, |said| count_of(&said))).collect()
+}
+
+/// The errors in what TOSCA 2.0 templates say of numbers of instances.
+pub(super) fn wrong_counts(topology: &Topology, types: &Types<'_>) -> Diagnostics {
+    let is_wrong = |said: &Value| number(said).is_none() && function_in(said).is_none();
+    // A capability may have a property by which version 1.3 counts.
+    let says = |id: NodeIndex| topology.is_2_0 && topology.node(id).instance_count.is_some();
+    let counts = said_counts(topology, types).filter(|(id, _)| says(*id));
+    let wrong = counts.filter_map(|(id, said)| Some((id, said.filter(|said| is_wrong(said))?)));
+    let error = |(id, said): (NodeIndex, Cow<'_, Value>)| {
+        let node = topology.node(id);
+        let place = node.instance_count.as_ref().map_or(node.span, |count| count.span);
+        let message =
+            format!("the `count` of `{}` is an integer from 0 up, not `{said}`", node.name);
+        let error = Diagnostic::error(Code::InvalidValue, message).at(place);
+        error.rule(Rule::new(&TOSCA_2_0, "14.1"))
+    };
+    Diagnostics(wrong.map(error).collect())
+}
+
+/// What each node says of its number of instances, with the values of functions.
+fn said_counts<'t>(
+    topology: &'t Topology,
+    types: &'t Types<'_>,
+) -> impl Iterator<Item = (NodeIndex, Option<Cow<'t, Value>>)> {
     let scope = OnceCell::new();
-    let count = |id: NodeIndex| {
-        let Some(said) = topology.node(id).count() else { return InstanceCount::One };
+    topology.node_ids().map(move |id| {
+        let Some(said) = topology.node(id).count() else { return (id, None) };
         let said = of_input(topology, said).unwrap_or(said);
         if function_in(said).is_none() {
-            return count_of(said);
+            return (id, Some(Cow::Borrowed(said)));
         }
         let scope = scope.get_or_init(|| TopologyScope::of(topology, types));
         let of = (scope, Some(TopologyElement::Node(id)));
-        count_of(&evaluated_in(said.clone(), of, types.is_of_2_0()))
-    };
-    topology.node_ids().map(count).collect()
+        (id, Some(Cow::Owned(evaluated_in(said.clone(), of, types.is_of_2_0()))))
+    })
 }
 
 /// The number of instances that a value says.
 fn count_of(said: &Value) -> InstanceCount {
-    let Value::Number(number) = said else { return InstanceCount::Open };
-    match number.as_int().and_then(|count| count.try_into().ok()) {
-        Some(1) | None => InstanceCount::One,
+    match number(said) {
+        None => InstanceCount::Open,
+        Some(1) => InstanceCount::One,
         Some(count) => InstanceCount::Known(count),
     }
+}
+
+/// The number that a value is, from 0 up.
+fn number(said: &Value) -> Option<u64> {
+    let Value::Number(number) = said else { return None };
+    number.as_int().filter(|_| number.is_integer())?.try_into().ok()
 }
 
 /// The value of the input that a call asks for.

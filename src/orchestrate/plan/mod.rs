@@ -48,7 +48,7 @@ mod weave;
 
 pub(crate) use apart::{Deployment, deployment};
 #[cfg(feature = "cli")]
-pub(crate) use condition::{AskedAttribute, condition_holds};
+pub(crate) use condition::{AskedAttribute, UnknownAttribute, condition_holds};
 pub(crate) use decide::may_begin;
 pub use decide::{DecidedConditions, KnownCondition, decide};
 pub(crate) use declarative::is_generated_workflow;
@@ -80,7 +80,7 @@ use cuvee_text::value::Value;
 use declarative::{Declarative, declarative};
 use difference::VariantComparison;
 use imperative::Imperative;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use trigger::TriggerOfPolicy;
 
@@ -146,6 +146,13 @@ impl OrderOptions {
     /// # Errors
     /// `unknown-element` for names that no element has.
     fn resolved(&self, topology: &Topology) -> Result<FxHashSet<NodeIndex>, Diagnostics> {
+        let (managed, unknown) = self.known(topology);
+        if unknown.has_errors() { Err(unknown) } else { Ok(managed) }
+    }
+
+    /// The nodes of `managed` that there are, and errors for names of it and of `ignore` that no
+    /// element has.
+    fn known(&self, topology: &Topology) -> (FxHashSet<NodeIndex>, Diagnostics) {
         let mut unknown = Diagnostics::default();
         let relations: FxHashSet<_> = match self.ignore.is_empty() {
             true => FxHashSet::default(),
@@ -160,7 +167,7 @@ impl OrderOptions {
         for said in &self.managed {
             managed.extend(unknown.ok(named_node(topology, "managed", said)));
         }
-        if unknown.has_errors() { Err(unknown) } else { Ok(managed) }
+        (managed, unknown)
     }
 }
 
@@ -204,6 +211,24 @@ impl Adaptation {
     /// The old document with the new names of nodes, wherever they occur.
     fn renamed_document(&self, document: &Value) -> Value {
         if self.moved.is_empty() { document.clone() } else { self.rename(document) }
+    }
+
+    /// The same where templates stand for these nodes of the old and the new variant.
+    fn of_nodes(&self, [from, to]: [&NodesOfTemplates; 2]) -> Self {
+        let ids = |of: &NodesOfTemplates, name: &str| {
+            let ids = of.get(bare(name)).into_iter().flatten().map(|id| id.to_string());
+            let ids: Vec<_> = ids.collect();
+            if ids.is_empty() { vec![name.to_owned()] } else { ids }
+        };
+        let moved =
+            self.moved.iter().flat_map(|(old, new)| ids(from, old).into_iter().zip(ids(to, new)));
+        // What comes anyhow is not made again.
+        let recreate = self.recreate.iter().flat_map(|name| {
+            let were = ids(from, &self.former(bare(name))).len();
+            ids(to, name).into_iter().take(were)
+        });
+        let removals_first = self.removals_first;
+        Self { moved: moved.collect(), recreate: recreate.collect(), removals_first }
     }
 
     fn rename(&self, value: &Value) -> Value {
@@ -310,6 +335,17 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
         self.topology.nodes.iter().map(|node| of(&node.name)).collect()
     }
 
+    /// How many nodes each template stands for, where that is known.
+    fn numbers(&self) -> Vec<Option<u64>> {
+        let number = |count: InstanceCount| match count {
+            InstanceCount::One => Some(1),
+            InstanceCount::Known(count) => Some(count),
+            InstanceCount::Open => None,
+        };
+        let counts = elements::counts(self.topology, self.origin.types);
+        counts.into_iter().map(number).collect()
+    }
+
     /// What its nodes and relations do. The orchestrator does not bring those in `managed`.
     fn behaviors(&self, managed: FxHashSet<NodeIndex>) -> Behaviors<'v, 'a> {
         let types_of = self.origins().iter().map(|origin| origin.types).collect();
@@ -319,12 +355,60 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
     }
 }
 
+/// The nodes of templates that stand for several, by the name of the template.
+pub(crate) type NodesOfTemplates = FxHashMap<String, Vec<Arc<str>>>;
+
 /// Whether the ends of a relation have yet to learn of each other: by its source, its name and its
 /// target.
 pub(crate) type PendingRelation<'v> = &'v dyn Fn(&str, &str, Option<&str>) -> bool;
 
 /// The template of a node that is one of several.
 pub(crate) type CountedTemplate<'v> = &'v dyn Fn(&str) -> Option<&'v str>;
+
+/// The numbers of nodes of the counted templates of both variants, where these are known, if one
+/// template has another number in the new variant.
+pub(crate) fn scaled(
+    from: &VariantOfPlan<'_, '_>,
+    to: &VariantOfPlan<'_, '_>,
+    adaptation: &Adaptation,
+) -> Option<[Vec<Option<u64>>; 2]> {
+    let (was, is) = (from.numbers(), to.numbers());
+    let named = |id: NodeIndex| adaptation.renamed(&from.topology.node(id).name);
+    let old: FxHashMap<_, _> =
+        from.topology.node_ids().map(|id| (named(id), was[id.index()])).collect();
+    let is_scaled = to.topology.node_ids().any(|id| {
+        let was = old.get(&to.topology.node(id).name).copied().flatten();
+        was.zip(is[id.index()]).is_some_and(|(was, is)| was != is)
+    });
+    let counted = |topology: &Topology, numbers: Vec<Option<u64>>| {
+        let nodes = topology.nodes.iter().zip(numbers);
+        nodes.map(|(node, number)| number.filter(|_| node.count().is_some())).collect()
+    };
+    is_scaled.then(|| [counted(from.topology, was), counted(to.topology, is)])
+}
+
+/// Plans how to turn one variant into another, where each node of a counted template is one of its
+/// own. Names of templates stand for all of their nodes.
+///
+/// # Errors
+/// As [`adapt`].
+pub(crate) fn adapt_nodes(
+    (from, to): (VariantOfPlan<'_, '_>, VariantOfPlan<'_, '_>),
+    nodes: [&NodesOfTemplates; 2],
+    adaptation: &Adaptation,
+    order: &OrderOptions,
+) -> Result<(Plan, Diagnostics), Diagnostics> {
+    let managed = |name: &String| {
+        let of = |nodes: &NodesOfTemplates| {
+            nodes.get(bare(name)).map_or(&[][..], Vec::as_slice).to_vec()
+        };
+        let ids = nodes.map(of).concat();
+        let ids: FxHashSet<_> = ids.iter().map(|id| id.to_string()).collect();
+        if ids.is_empty() { vec![name.clone()] } else { ids.into_iter().collect() }
+    };
+    let managed = order.managed.iter().flat_map(managed).collect();
+    adapt(from, to, &adaptation.of_nodes(nodes), &OrderOptions { managed, ..order.clone() })
+}
 
 /// Plans how to turn one variant into another.
 ///
@@ -337,11 +421,16 @@ pub(crate) fn adapt(
     order: &OrderOptions,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     // A named element may exist in only one of the variants.
-    let (old, new) = (order.resolved(from.topology), order.resolved(to.topology));
-    let (old, new) = match (old, new) {
-        (Err(_), Err(errors)) => return Err(errors),
-        (old, new) => (old.unwrap_or_default(), new.unwrap_or_default()),
-    };
+    let (old, unknown) = order.known(from.topology);
+    let (new, mut errors) = order.known(to.topology);
+    errors.0.retain(|error| unknown.0.iter().any(|other| other.message == error.message));
+    if errors.has_errors() {
+        return Err(errors);
+    }
+    let wrong = elements::wrong_counts(to.topology, to.origin.types);
+    if wrong.has_errors() {
+        return Err(wrong);
+    }
     let mut old = from.behaviors(old);
     if !std::ptr::eq(from.origin.loaded, to.origin.loaded) {
         old = old.foreign();
@@ -375,6 +464,10 @@ pub(crate) fn plan(
     query: &PlanQuery,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(topology)?;
+    let wrong = elements::wrong_counts(topology, types);
+    if wrong.has_errors() {
+        return Err(wrong);
+    }
     planned(&Behaviors::of(topology, types, managed, &USUAL_NAMES).beside(written), query)
 }
 

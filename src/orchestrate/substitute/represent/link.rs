@@ -587,16 +587,16 @@ impl RelationLinks {
         self.by_node.is_empty()
     }
 
-    /// Writes the links into a document.
+    /// Writes the links into a document, and whether functions get the values that indices decide.
     pub(super) fn write<'a>(
         &self,
-        document: &Out<'a>,
+        (document, evaluates): (&Out<'a>, bool),
         known: &KnownInputs,
         types: &Types<'_>,
     ) -> Out<'a> {
         let counts = NodeCounts { by_template: FxHashMap::default() };
         let found = RefCell::default();
-        let writer = Representing { counts: &counts, known, types, evaluates: false, found };
+        let writer = Representing { counts: &counts, known, types, evaluates, found };
         within_topology(document, &mut |section, value| {
             if section != "node_templates" {
                 return value.clone();

@@ -124,8 +124,8 @@ pub(crate) fn represented<'a>(
     let (document, evaluated) = match links {
         None => (document, evaluated),
         Some(links) => {
-            let write = |document: &Out<'a>| links.write(document, &known, types);
-            (write(&document), evaluated.as_ref().map(write))
+            let write = |of: (&Out<'a>, bool)| links.write(of, &known, types);
+            (write((&document, false)), evaluated.as_ref().map(|it| write((it, true))))
         }
     };
     Ok(RepresentedDocument { document, evaluated, nodes: counts.names(), is_changed })
@@ -231,7 +231,8 @@ impl NodeCounts {
 
 /// A number from 0 up.
 fn whole(value: &Value) -> Option<u64> {
-    if let Value::Number(number) = value { u64::try_from(number.as_int()?).ok() } else { None }
+    let Value::Number(number) = value else { return None };
+    u64::try_from(number.as_int().filter(|_| number.is_integer())?).ok()
 }
 
 fn invalid(message: String, place: Span) -> Diagnostic {

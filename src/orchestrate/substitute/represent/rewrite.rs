@@ -92,9 +92,10 @@ impl Representing<'_, '_> {
         is_changed.then(|| like(out, all))
     }
 
-    /// The value of a call in a node of which the index is known.
+    /// The value of a call in a node or a relation of which the index is known.
     fn decided<'a>(&self, call: &Out<'a>, at: Indices) -> Option<Out<'a>> {
-        (self.evaluates && at.node.is_some() && !at.is_in_workflow).then_some(())?;
+        let has_index = at.node.or(at.relationship).is_some();
+        (self.evaluates && has_index && !at.is_in_workflow).then_some(())?;
         // Calls that have no value are reported where they are checked.
         self.known.value(call, at).ok().flatten().map(Out::Value)
     }
