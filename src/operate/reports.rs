@@ -8,13 +8,14 @@ use super::values::Values;
 use super::workshop::Workshop;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::{
-    InstanceModel, InstanceReport, KEPT_OUTPUTS, NodeInstance, ReportOutcome,
+    FunctionOwner, InstanceModel, InstanceReport, KEPT_OUTPUTS, ModelReading, NodeInstance,
+    ReportOutcome, query_value_of,
 };
-use crate::orchestrate::plan::{AskedAttribute, condition_holds};
+use crate::orchestrate::plan::{AskedAttribute, UnknownAttribute, condition_holds};
 use crate::topology::sensitive::InstanceValue;
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::{Limits, parse};
+use cuvee_text::yaml::{Limits, parse, write_flow};
 use std::sync::Arc;
 
 impl Workshop<'_> {
@@ -35,27 +36,47 @@ impl Workshop<'_> {
         for guard in &step.guard {
             let element = guard.target.as_deref().or(step.target.as_deref()).unwrap_or_default();
             let found = |asked: AskedAttribute<'_>| {
-                let values = attribute_values(model, asked.of.unwrap_or(element), asked.name);
+                let values = attribute_values(model, asked.of.unwrap_or(element), asked);
                 // Of templates with several nodes, each is named in a plan for an instance.
                 values.into_iter().map(|value| asked.nodes.of(1, value)).collect()
             };
             let form = |asked: AskedAttribute<'_>, path: &[String]| {
                 let node = typical_node(model, asked.of.unwrap_or(element))?;
                 let (template, type_name) = (node.template.as_deref(), &*node.type_name);
-                let (capability, name) = (None, asked.name);
+                let AskedAttribute { capability, name, .. } = asked;
                 let of = InstanceValue::OfNode { template, type_name, capability, name };
                 (self.forms)(&of, path).map(|form| form.0)
             };
-            match condition_holds(&guard.condition, &found, &form) {
+            let call = |function: &str, arguments: &[Value]| {
+                let call = (format!("${function}").into(), arguments.to_vec().into());
+                self.value_of_call(model, element, &Value::Map([call].into()))
+            };
+            match condition_holds(&guard.condition, &found, &form, &call) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(unknown) => {
-                    let element = unknown.of.as_deref().unwrap_or(element);
-                    return Err(unresolved(step, element, unknown.name.as_deref()));
+                Err(Some(UnknownAttribute { of, name })) => {
+                    return Err(unresolved(step, of.as_deref().unwrap_or(element), &name));
                 }
+                Err(None) => return Err(undecided(step, &guard.condition)),
             }
         }
         Ok(true)
+    }
+
+    /// The value of a call of a function for an element, if it is known.
+    fn value_of_call(&self, model: &InstanceModel, element: &str, call: &Value) -> Option<Value> {
+        let derives = |one: &str, other: &str| self.kinds.derives(one, other);
+        let open = |kept: &Value| self.secrets.value(kept);
+        let reading = ModelReading {
+            unstable: true,
+            reveal: true,
+            derives: &derives,
+            forms: Some(self.forms),
+            open: Some(&open),
+            ..ModelReading::default()
+        };
+        let document = parse(FileId::DETACHED, write_flow(call).into(), &Limits::default()).ok()?;
+        query_value_of(model, document.root(), Some(FunctionOwner::Named(element)), &reading).ok()
     }
 
     /// The report of a step whose task has ended well, and notes about it for people.
@@ -101,14 +122,22 @@ impl Workshop<'_> {
 }
 
 /// The error that nobody gave an attribute of a condition.
-fn unresolved(step: &RunStep, element: &str, name: Option<&str>) -> Diagnostic {
+fn unresolved(step: &RunStep, element: &str, name: &str) -> Diagnostic {
     let node = element.strip_prefix("node.").unwrap_or("NODE");
-    let what = name.map_or("an attribute".to_owned(), |name| format!("the attribute `{name}`"));
-    let message =
-        format!("a condition of `{}` needs {what} of `{element}`, which nobody gave", step.id);
-    let name = name.unwrap_or("NAME");
+    let message = format!(
+        "a condition of `{}` needs the attribute `{name}` of `{element}`, which nobody gave",
+        step.id
+    );
     Diagnostic::error(Code::UnresolvedAttribute, message)
         .help(format!("report it: `cuvee instance record NAME {node} --attribute {name}=VALUE`"))
+}
+
+/// The error that a condition cannot be told, and not for lack of one attribute.
+fn undecided(step: &RunStep, condition: &Value) -> Diagnostic {
+    let condition = write_flow(condition);
+    let message = format!("whether a condition of `{}` holds is not known: `{condition}`", step.id);
+    Diagnostic::error(Code::Undecidable, message)
+        .help("ask for properties and attributes that nodes have when the step begins")
 }
 
 /// The name of an attribute, the capability that has it, if one does, and the path to a part of it.
@@ -220,13 +249,15 @@ impl GivenOutputs<'_, '_> {
             return;
         }
         let is_own = |entity: &str| entity == "SELF";
+        let masker = self.workshop.secrets.masker();
+        let shown = masker.text(name);
         let mapping = self.step.outputs.get(name).filter(|mapping| is_own(&mapping.entity));
         self.notes.push(match mapping.filter(|_| self.step.node().is_none()) {
             Some(of) => {
                 let attribute = &of.attribute;
-                format!("its output `{name}` is not kept: instances have no attributes of relations, such as `{attribute}`")
+                format!("its output `{shown}` is not kept: instances have no attributes of relations, such as `{attribute}`")
             }
-            None => format!("its output `{name}` is declared nowhere, and is not kept"),
+            None => format!("its output `{shown}` is declared nowhere, and is not kept"),
         });
     }
 
@@ -259,14 +290,23 @@ fn typical_node<'m>(model: &'m InstanceModel, element: &str) -> Option<&'m NodeI
 }
 
 /// The values of an attribute: of a node, or of all members of a group.
-fn attribute_values(model: &InstanceModel, element: &str, name: &str) -> Vec<Option<Value>> {
+fn attribute_values(
+    model: &InstanceModel,
+    element: &str,
+    AskedAttribute { capability, name, .. }: AskedAttribute<'_>,
+) -> Vec<Option<Value>> {
     let of_node = |id: &str| {
         let node = model.nodes.get(id)?;
-        if name == "state" {
-            return Some(Value::from(node.state.as_str()));
-        }
-        let reported = node.attributes.get(name).map(|reported| &reported.value);
-        reported.or_else(|| node.properties.get(name)).cloned()
+        let (attributes, properties) = match capability {
+            None if name == "state" => return Some(Value::from(node.state.as_str())),
+            None => (&node.attributes, &node.properties),
+            Some(capability) => {
+                let own = node.capabilities.get(capability)?;
+                (&own.attributes, &own.properties)
+            }
+        };
+        let reported = attributes.get(name).map(|reported| &reported.value);
+        reported.or_else(|| properties.get(name)).cloned()
     };
     let name = element.strip_prefix("group.").unwrap_or(element);
     match model.groups.get(name).filter(|_| !model.nodes.contains_key(element)) {

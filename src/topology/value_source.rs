@@ -1,6 +1,7 @@
 //! Finds the inputs, properties and attributes that a value is computed from, by its functions.
 
 use super::{NodeIndex, RelationIndex, Topology, TopologyElement};
+use crate::tosca::function::Function;
 use cuvee_text::value::Value;
 
 /// A source that a value is computed from.
@@ -76,6 +77,13 @@ pub(crate) fn part<'v>(value: &'v Value, step: &Value) -> Option<&'v Value> {
         }
         _ => None,
     }
+}
+
+/// Whether a value calls this function.
+pub(crate) fn calls(value: &Value, function: Function) -> bool {
+    let mut is_called = false;
+    functions(value, &mut |name, _| is_called |= name == function.name());
+    is_called
 }
 
 /// Visits everything that may be a function: each map with one entry.

@@ -2,7 +2,9 @@
 //! of `docs/plans.md`), which nodes the orchestrator brings, and where calls run.
 
 use super::artifact::{FoundArtifact, full_name};
+use super::condition::AskedAttribute;
 use super::elements::{counts, is_selected};
+use super::inputs::evaluated_in;
 use super::model::{
     CallOutput, CallPlaces, InstanceCount, KnownAttribute, PlanCall, WorkflowInput,
 };
@@ -11,13 +13,14 @@ use super::{CountedTemplate, KeepsValues};
 use crate::diagnostic::Diagnostics;
 use crate::topology::scope::TopologyScope;
 use crate::topology::sensitive::{SecretOwner, Sensitivity};
-use crate::topology::value_source::ValueOwner;
+use crate::topology::value_source::{ValueOwner, calls};
 use crate::topology::{
     AssignedValue, Described, NodeIndex, RelationIndex, Spanned, Topology, TopologyArtifact,
     TopologyElement, TopologyImplementation, TopologyInterface, TopologyOperation,
     TopologyParameter, TopologyWorkflow, relationship_type, requirement_definition, type_named,
 };
 use crate::tosca::evaluate::{EvaluatorState, FunctionEvaluator};
+use crate::tosca::function::Function;
 use crate::tosca::secrecy::{Secrecy, SecretNames};
 use crate::tosca::types::schemas::Schemas;
 use crate::tosca::types::{InterfaceDefinition, Parts};
@@ -30,6 +33,7 @@ use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -280,6 +284,18 @@ impl<'t, 'a> Behaviors<'t, 'a> {
         }
     }
 
+    /// A value of a template with the properties that it asks for, if functions have their values
+    /// here: where one template stands for several nodes or relations, these are known only of each.
+    fn known_value<'v>(&self, value: &'v Value, owner: ValueOwner) -> Cow<'v, Value> {
+        match &self.scope {
+            Some(scope) if calls(value, Function::GetProperty) => {
+                let of = (scope, owner.element());
+                Cow::Owned(evaluated_in(value.clone(), of, self.types.is_of_2_0()))
+            }
+            _ => Cow::Borrowed(value),
+        }
+    }
+
     /// Registers the nodes of an instance that come from a template with several nodes.
     pub(super) fn counted(mut self, template_of: Option<CountedTemplate<'_>>) -> Self {
         let Some(template_of) = template_of else { return self };
@@ -409,12 +425,27 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// The value of an attribute of a node before anything runs, if it is known.
-    pub(super) fn attribute(&self, node: NodeIndex, name: &str) -> Option<KnownAttribute> {
-        let described = &self.topology.node(node).described;
-        let value = beginning(Some(described), self.node_type(node), name)?;
+    pub(super) fn attribute(
+        &self,
+        node: NodeIndex,
+        asked: AskedAttribute<'_>,
+    ) -> Option<KnownAttribute> {
+        let AskedAttribute { capability, name, .. } = asked;
+        let (template, of_type) = (self.topology.node(node), self.effective(node));
+        let value = match capability {
+            None => beginning(Some(&template.described), self.node_type(node), name)?,
+            Some(capability) => {
+                let own = template.capabilities.iter().find(|own| own.name == *capability);
+                let defined = of_type.and_then(|it| it.capabilities.get(capability));
+                let defined =
+                    defined.map(|it| [&it.definition.properties, &it.definition.attributes]);
+                beginning_of(own.map(|own| [&*own.properties, &own.attributes]), defined, name)?
+            }
+        };
         let secrets = self.secrets();
-        let is_sensitive = secrets.property(node, name) || secrets.has_secret_name(&value);
-        Some(KnownAttribute { name: name.to_owned(), value, is_sensitive })
+        let is_secret = !secrets.slot(SecretOwner::Node(node), capability, name).is_open();
+        let is_sensitive = is_secret || secrets.has_secret_name(&value);
+        Some(KnownAttribute { name: asked.key().into_owned(), value, is_sensitive })
     }
 
     /// The value of an attribute of a relation before anything runs, if it is known.
@@ -433,13 +464,21 @@ impl<'t, 'a> Behaviors<'t, 'a> {
     }
 
     /// What the type of an attribute of an element makes of texts.
-    pub(super) fn form(&self, owner: ValueOwner, name: &str) -> Option<TextType> {
+    pub(super) fn form(&self, owner: ValueOwner, asked: AskedAttribute<'_>) -> Option<TextType> {
+        let AskedAttribute { capability, name, .. } = asked;
         let of_type = match owner {
             ValueOwner::Node(node) => self.effective(node),
             ValueOwner::Relation(relation) => self.relation_effective(relation),
             ValueOwner::Topology => None,
         }?;
-        let part = of_type.attributes.get(name).or_else(|| of_type.properties.get(name))?;
+        let [attributes, properties] = match capability {
+            None => [&of_type.attributes, &of_type.properties],
+            Some(capability) => {
+                let defined = &of_type.capabilities.get(capability)?.definition;
+                [&defined.attributes, &defined.properties]
+            }
+        };
+        let part = attributes.get(name).or_else(|| properties.get(name))?;
         let schemas = Schemas::new(self.types_for(owner));
         TextType::of_part(part.definition.expected()?, &[], &schemas)
     }
@@ -909,7 +948,8 @@ impl<'t, 'a> Behaviors<'t, 'a> {
             call.assign(name, self.value(node, owner, &secrecy), by, node.span());
         }
         for AssignedValue { name, value, .. } in assigned_inputs(own) {
-            call.assign(name, assigned(&value.value), from, value.span);
+            let known = self.known_value(&value.value, owner);
+            call.assign(name, assigned(&known), from, value.span);
         }
         let written = said.map_or(&[][..], |said| &said.outputs);
         let written = written.iter().map(|output| (&*output.name, output.value.value.clone()));
@@ -1210,18 +1250,24 @@ fn beginning(
     of_type: Option<&TypeBehavior<'_, '_>>,
     name: &str,
 ) -> Option<Value> {
-    let assigned = |values: fn(&Described) -> &[AssignedValue]| {
-        let found = values(said?).iter().find(|one| one.name == name)?;
-        Some(found.value.value.clone())
-    };
     let defined = of_type.map(TypeBehavior::effective);
-    let property = defined.and_then(|defined| defined.properties.get(name));
-    let attribute = defined.and_then(|defined| defined.attributes.get(name));
+    let defined = defined.map(|defined| [&defined.properties, &defined.attributes]);
+    beginning_of(said.map(|said| [&*said.properties, &said.attributes]), defined, name)
+}
+
+/// The initial value of an attribute, where a template and a type give these properties and
+/// attributes.
+fn beginning_of(
+    said: Option<[&[AssignedValue]; 2]>,
+    defined: Option<[&Parts<'_, PropertyDefinition<'_>>; 2]>,
+    name: &str,
+) -> Option<Value> {
     let value = |of: &PropertyDefinition<'_>| input_value(of).map(meant::value_of);
-    assigned(|said| &said.properties)
-        .or_else(|| value(&property?.definition))
-        .or_else(|| assigned(|said| &said.attributes))
-        .or_else(|| value(&attribute?.definition))
+    (0..2).find_map(|at| {
+        let assigned = said.and_then(|said| said[at].iter().find(|one| one.name == name));
+        let assigned = assigned.map(|one| one.value.value.clone());
+        assigned.or_else(|| value(&defined?[at].get(name)?.definition))
+    })
 }
 
 fn is_deployment(types: &Types<'_>, id: TypeId) -> bool {

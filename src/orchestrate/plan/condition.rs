@@ -12,40 +12,39 @@ use crate::tosca::value::{
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Limits, Node, write_flow};
+use std::borrow::Cow;
 
 /// Whether a condition holds. `values` gives the values of an attribute: that of an element, or those
 /// of all members of a group. `forms` gives what their types make of texts.
 ///
 /// # Errors
-/// It cannot be told. What is returned is an attribute without a value, and the node or group that the
-/// condition names there.
+/// It cannot be told. What is returned is an attribute without a value, if that is why, and the node or
+/// group that the condition names there.
 #[cfg(feature = "cli")]
 pub(crate) fn condition_holds(
     condition: &Value,
     values: &dyn Fn(AskedAttribute<'_>) -> Vec<Option<Value>>,
     forms: FormOfAttribute<'_>,
-) -> Result<bool, UnknownAttribute> {
+    calls: ValueOfCall<'_>,
+) -> Result<bool, Option<UnknownAttribute>> {
     let found =
         |asked: AskedAttribute<'_>| values(asked).into_iter().map(|value| (None, value)).collect();
-    let mut check = ConditionCheck { forms, ..ConditionCheck::new(&found) };
+    let mut check = ConditionCheck { forms, calls, ..ConditionCheck::new(&found) };
     let holds = check.holds(&Condition::read(condition));
     holds.ok_or_else(|| {
         let why = check.unknown.into_iter().find(|why| why.attribute.is_some());
-        why.map_or_else(Default::default, |why| UnknownAttribute {
-            of: why.of,
-            name: why.attribute,
-        })
+        why.and_then(|why| Some(UnknownAttribute { of: why.of, name: why.attribute? }))
     })
 }
 
 /// An attribute without a value, for which a condition cannot be told.
 #[cfg(feature = "cli")]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct UnknownAttribute {
     /// The node or group that the condition names; `None` for the element that it is about.
     pub(crate) of: Option<String>,
-    /// The name of the attribute, if only one decides.
-    pub(crate) name: Option<String>,
+    /// Its name; behind that of a capability and a dot, if one has it.
+    pub(crate) name: String,
 }
 
 /// A condition as a tree.
@@ -68,6 +67,8 @@ pub(super) enum Condition<'v> {
 pub(crate) struct AskedAttribute<'v> {
     /// The node or group that has it; `None` for the element that the condition is about.
     pub(crate) of: Option<&'v str>,
+    /// The capability of the node that has it, if one does.
+    pub(crate) capability: Option<&'v str>,
     pub(crate) name: &'v str,
     pub(crate) nodes: AskedNodes,
 }
@@ -135,6 +136,9 @@ pub(super) struct DecidingAssertion {
 /// The value of an attribute, if it is known, and the element that it belongs to.
 pub(super) type FoundValue = (Option<PlanElementIndex>, Option<Value>);
 
+/// Gives the value of a call of a function that does not ask for an attribute of a node or group alone.
+pub(super) type ValueOfCall<'f> = &'f dyn Fn(&str, &[Value]) -> Option<Value>;
+
 /// Gives what the type of an attribute makes of texts in the part at the end of a path.
 pub(crate) type FormOfAttribute<'f> = &'f dyn Fn(AskedAttribute<'_>, &[String]) -> Option<TextType>;
 
@@ -143,6 +147,7 @@ pub(super) struct ConditionCheck<'f> {
     /// Finds the values of an attribute: that of an element, or those of all members of a group.
     pub(super) found: &'f dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>,
     pub(super) forms: FormOfAttribute<'f>,
+    pub(super) calls: ValueOfCall<'f>,
     /// The assertions that do not hold.
     pub(super) violated: Vec<DecidingAssertion>,
     /// The assertions whose result is unknown.
@@ -214,7 +219,15 @@ impl<'v> Condition<'v> {
 impl<'v> AskedAttribute<'v> {
     /// An attribute of the element that the condition is about.
     fn own(name: &'v str) -> Self {
-        Self { of: None, name, nodes: AskedNodes::At(0) }
+        Self { of: None, capability: None, name, nodes: AskedNodes::At(0) }
+    }
+
+    /// Its name among the attributes of its node, and of capabilities of that: `http.port`.
+    pub(crate) fn key(&self) -> Cow<'v, str> {
+        match self.capability {
+            Some(capability) => format!("{capability}.{}", self.name).into(),
+            None => self.name.into(),
+        }
     }
 
     /// Adds all attributes that an expression asks for, each once.
@@ -232,11 +245,19 @@ impl<'v> AskedAttribute<'v> {
     }
 
     /// The attribute that a call asks for, and the path within its value. Paths to anything but a
-    /// node or a group itself are not followed.
+    /// node, a capability of it, or a group are not followed.
     fn of_call((function, arguments): (&str, &'v [Value])) -> Option<(Self, &'v [Value])> {
         let [Value::String(of), path @ ..] = arguments else { return None };
         let nodes = path.first().and_then(AskedNodes::read);
         let path = if nodes.is_some() { path.get(1..)? } else { path };
+        let (capability, path) = match path {
+            [Value::String(keyword), Value::String(name), path @ ..]
+                if **keyword == *"CAPABILITY" =>
+            {
+                (Some(&**name), path)
+            }
+            path => (None, path),
+        };
         let ([Value::String(name), within @ ..], "get_attribute" | "get_property") =
             (path, function)
         else {
@@ -245,7 +266,7 @@ impl<'v> AskedAttribute<'v> {
         let leads_on = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET"].contains(&&**name);
         let of = Some(&**of).filter(|of| *of != "SELF");
         let nodes = nodes.unwrap_or(AskedNodes::At(0));
-        (!leads_on).then_some((Self { of, name, nodes }, within))
+        (!leads_on).then_some((Self { of, capability, name, nodes }, within))
     }
 }
 
@@ -293,7 +314,8 @@ fn is_old_form(value: &Value) -> bool {
 
 impl<'f> ConditionCheck<'f> {
     pub(super) fn new(found: &'f dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>) -> Self {
-        Self { found, forms: &|_, _| None, violated: Vec::new(), unknown: Vec::new() }
+        let (violated, unknown) = (Vec::new(), Vec::new());
+        Self { found, forms: &|_, _| None, calls: &|_, _| None, violated, unknown }
     }
 
     /// Whether a condition holds, if that is known.
@@ -311,7 +333,7 @@ impl<'f> ConditionCheck<'f> {
                 self.conclude(judged, is_negated)
             }
             Condition::Expression(value) => {
-                let judged = ExpressionCheck::new(value, self.found, self.forms).judged();
+                let judged = ExpressionCheck::new(value, self).judged();
                 self.conclude(judged, is_negated)
             }
         }
@@ -373,17 +395,16 @@ struct ExpressionCheck<'v, 'f> {
     value: &'v Value,
     asked: Vec<(AskedAttribute<'v>, Vec<FoundValue>)>,
     forms: FormOfAttribute<'f>,
+    calls: ValueOfCall<'f>,
 }
 
 impl<'v, 'f> ExpressionCheck<'v, 'f> {
-    fn new(
-        value: &'v Value,
-        found: &dyn Fn(AskedAttribute<'_>) -> Vec<FoundValue>,
-        forms: FormOfAttribute<'f>,
-    ) -> Self {
+    fn new(value: &'v Value, of: &ConditionCheck<'f>) -> Self {
+        let ConditionCheck { found, forms, calls, .. } = *of;
         let mut asked = Vec::new();
         AskedAttribute::in_expression(value, &mut asked);
-        Self { value, asked: asked.into_iter().map(|one| (one, found(one))).collect(), forms }
+        let asked = asked.into_iter().map(|one| (one, found(one))).collect();
+        Self { value, asked, forms, calls }
     }
 
     /// The group whose members the expression is about, and how many these are.
@@ -407,8 +428,11 @@ impl<'v, 'f> ExpressionCheck<'v, 'f> {
 
     fn holds(&self, condition: Node<'_>, member: usize) -> Option<bool> {
         let query = |function: &str, arguments: Option<Node<'_>>| {
+            let called = |value| Some((value, None));
             let Value::List(path) = arguments?.to_value() else { return None };
-            let (asked, within) = AskedAttribute::of_call((function, &path))?;
+            let Some((asked, within)) = AskedAttribute::of_call((function, &path)) else {
+                return (self.calls)(function, &path).filter(|it| !is_open(it)).and_then(called);
+            };
             let value = self.found(asked, member)?.1.as_ref()?;
             let value = within.iter().try_fold(value, part).filter(|value| !is_open(value))?;
             let path: Vec<_> = within.iter().map(Value::to_string).collect();
@@ -443,7 +467,7 @@ impl<'v, 'f> ExpressionCheck<'v, 'f> {
         DecidingAssertion {
             element,
             of: asked.and_then(|asked| asked.of).map(str::to_owned),
-            attribute: asked.map(|asked| asked.name.to_owned()),
+            attribute: asked.map(|asked| asked.key().into_owned()),
             value: value.filter(|_| holds.is_some()),
             demand: format!("{{$not: [{clause}]}}"),
             clause,
@@ -535,6 +559,7 @@ mod tests {
     fn holds(text: &str) -> Option<bool> {
         let found = |asked: AskedAttribute<'_>| match asked.name {
             _ if asked.of == Some("none") => Vec::new(),
+            "port" if asked.capability == Some("tags") => vec![(None, Some(value("2")))],
             "tags" => vec![(None, Some(value("[a, {b: 2}]")))],
             "open" => vec![(None, Some(value("{$concat: [a, b]}")))],
             "asked" => vec![(None, Some(value("[{get_input: a}]")))],
@@ -609,7 +634,9 @@ mod tests {
             ("{$not: [{$contains: [{$get_attribute: [db, state]}, $$art]}]}", Some(true)),
             ("{$equal: [{$get_attribute: [SELF, open]}, ab]}", None),
             ("{$has_entry: [{$get_attribute: [SELF, asked]}, 1]}", None),
-            ("{$equal: [{$get_attribute: [SELF, CAPABILITY, bar, bar]}, 1]}", None),
+            ("{$equal: [{$get_attribute: [SELF, CAPABILITY, tags, port]}, 2]}", Some(true)),
+            ("{$equal: [{$get_property: [db, 0, CAPABILITY, tags, port]}, 2]}", Some(true)),
+            ("{$equal: [{$get_attribute: [SELF, CAPABILITY, bar, RELATIONSHIP, bar]}, 1]}", None),
             ("{$get_attribute: [SELF, bar]}", None),
             ("{$unheard: [BAR]}", None),
         ] {

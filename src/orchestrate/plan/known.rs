@@ -21,9 +21,8 @@ pub(super) fn guard(
 ) -> Guard {
     let mut asked = Vec::new();
     Condition::read(&condition.value).attributes(&mut asked);
-    let names = |of: Option<&str>| -> Vec<_> {
-        asked.iter().filter(|one| one.of == of).map(|one| one.name).collect()
-    };
+    let names =
+        |of: Option<&str>| -> Vec<_> { asked.iter().filter(|one| one.of == of).copied().collect() };
     let element = subject.map(|subject| knowing(builder, behaviors, subject, &names(None)));
     for AskedAttribute { of, .. } in &asked {
         if let Some(named) = of.and_then(|of| named(behaviors.topology, of)) {
@@ -47,22 +46,24 @@ fn knowing(
     builder: &mut PlanBuilder,
     behaviors: &Behaviors<'_, '_>,
     subject: TopologyElement,
-    names: &[&str],
+    names: &[AskedAttribute<'_>],
 ) -> PlanElementIndex {
     let topology = behaviors.topology;
     match subject {
         TopologyElement::Node(node) => {
             let element = elements::node(builder, behaviors, node);
-            know(builder, element, names, |name| behaviors.attribute(node, name));
+            know(builder, element, names, |asked| behaviors.attribute(node, asked));
             let owner = ValueOwner::Node(node);
-            know_forms(builder, element, names, |name| behaviors.form(owner, name));
+            know_forms(builder, element, names, |asked| behaviors.form(owner, asked));
             element
         }
         TopologyElement::Relation(relation) => {
             let element = elements::relation(builder, behaviors, relation);
-            know(builder, element, names, |name| behaviors.relation_attribute(relation, name));
+            know(builder, element, names, |asked| {
+                behaviors.relation_attribute(relation, asked.name)
+            });
             let owner = ValueOwner::Relation(relation);
-            know_forms(builder, element, names, |name| behaviors.form(owner, name));
+            know_forms(builder, element, names, |asked| behaviors.form(owner, asked));
             element
         }
         TopologyElement::Group(group) => {
@@ -80,13 +81,14 @@ fn knowing(
 fn know(
     builder: &mut PlanBuilder,
     element: PlanElementIndex,
-    names: &[&str],
-    find: impl Fn(&str) -> Option<KnownAttribute>,
+    names: &[AskedAttribute<'_>],
+    find: impl Fn(AskedAttribute<'_>) -> Option<KnownAttribute>,
 ) {
     let known = &mut builder.plan.elements[element.index()].known;
-    for name in names {
-        if !known.iter().any(|one| one.name == *name) {
-            known.extend(find(name));
+    for asked in names {
+        let key = asked.key();
+        if !known.iter().any(|one| one.name == key) {
+            known.extend(find(*asked));
         }
     }
 }
@@ -94,13 +96,14 @@ fn know(
 fn know_forms(
     builder: &mut PlanBuilder,
     element: PlanElementIndex,
-    names: &[&str],
-    find: impl Fn(&str) -> Option<TextType>,
+    names: &[AskedAttribute<'_>],
+    find: impl Fn(AskedAttribute<'_>) -> Option<TextType>,
 ) {
     let forms = &mut builder.plan.elements[element.index()].forms;
-    for name in names {
-        if !forms.iter().any(|(known, _)| known == name) {
-            forms.extend(find(name).map(|form| ((*name).to_owned(), form)));
+    for asked in names {
+        let key = asked.key();
+        if !forms.iter().any(|(known, _)| *known == key) {
+            forms.extend(find(*asked).map(|form| (key.into_owned(), form)));
         }
     }
 }

@@ -385,7 +385,8 @@ impl<'p> Simulator<'p> {
             PlanElementKind::Group => plan.element(*element.members.first()?),
             _ => element,
         };
-        element.forms.iter().find(|(name, _)| name == asked.name).map(|(_, form)| form)
+        let key = asked.key();
+        element.forms.iter().find(|(name, _)| *name == key).map(|(_, form)| form)
     }
 
     /// The values of an attribute: that of an element, or those of all members of a group
@@ -397,8 +398,9 @@ impl<'p> Simulator<'p> {
     ) -> Vec<FoundValue> {
         let plan = self.plan;
         let Some(element) = self.meant(subject, asked.of) else { return vec![(None, None)] };
+        let key = asked.key();
         let of = |one: PlanElementIndex| {
-            let value = self.known(one, asked.name);
+            let value = self.known(one, &key);
             let count = match plan.element(one).count {
                 InstanceCount::One => Some(1),
                 InstanceCount::Known(count) => Some(count),
@@ -604,7 +606,7 @@ impl<'p> Simulator<'p> {
     fn forget_outputs(&mut self, id: PlanStepIndex) {
         let plan = self.plan;
         let Some(call) = plan.call_of(id) else { return };
-        for output in call.outputs.iter().filter(|output| output.capability.is_none()) {
+        for output in &call.outputs {
             let own = plan.step(id).element;
             let ends = match own.map(|own| &plan.element(own).kind) {
                 Some(PlanElementKind::Relation { source, target, .. }) => Some((source, target)),
@@ -617,8 +619,18 @@ impl<'p> Simulator<'p> {
                 "TARGET" => ends.and_then(|(_, target)| named(target.as_deref()?)),
                 name => named(name),
             };
-            let forgotten = element.map(|element| ((element, &*output.attribute), None));
-            self.attributes.extend(forgotten);
+            let Some(element) = element else { continue };
+            let name = match &output.capability {
+                None => Some(&*output.attribute),
+                // What nobody knows need not be forgotten.
+                Some(capability) => {
+                    let key = format!("{capability}.{}", output.attribute);
+                    let known = plan.element(element).known.iter().find(|one| one.name == key);
+                    let said = || self.attributes.keys().find(|it| **it == (element, &*key));
+                    known.map(|one| &*one.name).or_else(|| said().map(|it| it.1))
+                }
+            };
+            self.attributes.extend(name.map(|name| ((element, name), None)));
         }
     }
 

@@ -254,11 +254,6 @@ impl<'t, 'a> Sensitivity<'t, 'a> {
         !self.computed(value, SecretOwner::of(owner)).is_open()
     }
 
-    /// Whether a property or attribute of a node is secret, or has parts that are.
-    pub(crate) fn property(&self, node: NodeIndex, name: &str) -> bool {
-        !self.slot(SecretOwner::Node(node), None, name).is_open()
-    }
-
     /// Whether a property or attribute of a relation is secret, or has parts that are.
     pub(crate) fn relation_property(&self, relation: RelationIndex, name: &str) -> bool {
         !self.slot(SecretOwner::Relation(relation), None, name).is_open()

@@ -1,0 +1,1 @@
+echo free=7 > "$CUVEE_OUTPUTS"
