@@ -1,16 +1,17 @@
 //! Compares values of a model with the values of a filter.
 
 use super::parse::{Comparison, FilterTest};
-use crate::tosca::value::compare;
+use crate::tosca::v2_0::function::FormOfText;
+use crate::tosca::value::{TextType, compare};
 use cuvee_text::value::{Number, Value};
 use cuvee_text::yaml::{Scalar, write_flow};
 use std::cmp::Ordering;
 
 impl FilterTest {
-    /// Whether a value that exists passes the test.
-    pub(super) fn holds(&self, value: &Value) -> bool {
+    /// Whether a value that exists passes the test. `form` is what its type makes of texts.
+    pub(super) fn holds(&self, value: &Value, form: Option<&TextType>) -> bool {
         match self {
-            Self::Compare(comparison, text) => comparison.holds(value, text),
+            Self::Compare(comparison, text) => comparison.holds(value, text, form),
             Self::Match(pattern) => pattern.is_match(&text_of(value)),
             Self::Missing => false,
         }
@@ -18,8 +19,11 @@ impl FilterTest {
 }
 
 impl Comparison {
-    fn holds(self, value: &Value, text: &str) -> bool {
-        let order = order(value, text);
+    fn holds(self, value: &Value, text: &str, form: Option<&TextType>) -> bool {
+        let order = match form {
+            Some(form) => order_in(form, value, text),
+            None => order(value, text),
+        };
         match self {
             Self::Equal => order == Some(Ordering::Equal),
             Self::Unequal => order != Some(Ordering::Equal),
@@ -28,6 +32,19 @@ impl Comparison {
             Self::Greater => order == Some(Ordering::Greater),
             Self::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
         }
+    }
+}
+
+/// The order of a value of a type and a written one; `None` if they cannot be ordered. Another type
+/// may have the same units, so nothing is guessed here.
+fn order_in(form: &TextType, value: &Value, text: &str) -> Option<Ordering> {
+    let own = text_of(value);
+    if let Some(order) = form.order(&own, text) {
+        return order;
+    }
+    match [&*own, text].map(|text| form.base_amount(text).map(Value::Number)) {
+        [Some(own), Some(other)] => compare((&own).into(), (&other).into()),
+        _ => (own == text).then_some(Ordering::Equal),
     }
 }
 

@@ -8,11 +8,11 @@ use super::{holds_secret, query_value};
 use crate::diagnostic::{Cite, Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use crate::orchestrate::instance::model::{ByName, InstanceModel, NodeInstance};
 use crate::tosca::filter::{CapabilityFilter, NodeFilter, PropertyFilter};
-use crate::tosca::v2_0;
 use crate::tosca::value::fulfils_clause;
+use crate::tosca::{meant, v2_0};
 use cuvee_text::source::FileId;
 use cuvee_text::value::Value;
-use cuvee_text::yaml::Node;
+use cuvee_text::yaml::{Limits, Node, parse, write_flow};
 
 /// Whether a place passes a filter.
 pub(super) fn fulfils<'m>(
@@ -37,21 +37,24 @@ pub(super) fn fulfils<'m>(
         found = parts;
     }
     let is_type = matches!(filter.path.last(), Some(Some(name)) if name == "type");
-    let mut values = found.iter().filter_map(|place| value_of(place));
+    let mut values = found.iter().filter_map(|place| Some((value_of(place)?, place)));
+    let passes = |test: &FilterTest, value: &Value, place: &ModelPlace<'m>| {
+        test.holds(value, walk.form(place).as_ref())
+    };
     match &filter.test {
         None => !found.is_empty(),
         Some(FilterTest::Missing) => found.is_empty(),
         Some(FilterTest::Compare(Comparison::Equal, wanted)) if is_type => {
-            values.any(|own| is_of(walk, &own, wanted))
+            values.any(|(own, _)| is_of(walk, &own, wanted))
         }
         Some(FilterTest::Compare(Comparison::Unequal, wanted)) if is_type => {
-            !values.any(|own| is_of(walk, &own, wanted))
+            !values.any(|(own, _)| is_of(walk, &own, wanted))
         }
         Some(FilterTest::Compare(Comparison::Unequal, wanted)) => {
             let equal = FilterTest::Compare(Comparison::Equal, wanted.clone());
-            !values.any(|value| equal.holds(&value))
+            !values.any(|(value, place)| passes(&equal, &value, place))
         }
-        Some(test) => values.any(|value| test.holds(&value)),
+        Some(test) => values.any(|(value, place)| passes(test, &value, place)),
     }
 }
 
@@ -98,7 +101,11 @@ pub fn query_by_filter(
     // In a template the filter is under this key.
     let filter = filter.get("node_filter").unwrap_or(filter);
     if v2_0::called(filter).is_some() {
-        return Ok(query_by_expression(model, filter, reading)?);
+        // A model has the text `$$x` of a template as it is meant: `$x`.
+        let meant = write_flow(&meant::value(filter.to_value()));
+        let meant = parse(FileId::DETACHED, meant.into(), &Limits::default())?;
+        let found = query_by_expression(model, meant.root(), reading);
+        return Ok(found.map_err(|error| error.without_labels().at(filter.span()))?);
     }
     let node_filter = NodeFilter::read(filter, &mut wrong);
     let properties = node_filter.properties.iter();

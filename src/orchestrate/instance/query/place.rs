@@ -7,6 +7,8 @@ use crate::orchestrate::instance::model::{
     RelationInstance, ReportedValue, relation_identifier,
 };
 use crate::orchestrate::instance::shown::ShownValues;
+use crate::topology::sensitive::InstanceValue;
+use crate::tosca::value::TextType;
 use cuvee_text::value::Value;
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
@@ -38,6 +40,28 @@ impl ModelEntity<'_> {
             Self::Output(name) => format!("output.{name}"),
             Self::Metadata(name) => format!("metadata.{name}"),
         }
+    }
+}
+
+impl<'m> ModelEntity<'m> {
+    /// A property or attribute of the entity, or of a capability of it, for its type.
+    pub(super) fn value<'n>(
+        self,
+        capability: Option<&'n str>,
+        name: &'n str,
+    ) -> Option<InstanceValue<'n>>
+    where
+        'm: 'n,
+    {
+        Some(match self {
+            Self::Node(_, NodeInstance { template, type_name, .. }) => {
+                InstanceValue::OfNode { template: template.as_deref(), type_name, capability, name }
+            }
+            Self::Group(_, GroupInstance { template, type_name, .. }) => {
+                InstanceValue::OfGroup { template: template.as_deref(), type_name, name }
+            }
+            _ => return None,
+        })
     }
 }
 
@@ -90,6 +114,8 @@ pub(super) struct PlaceWalk<'m, 'r> {
 
 const NODE_VALUES: [&str; 9] =
     ["id", "type", "template", "state", "index", "generation", "tosca_id", "tosca_name", "note"];
+/// The parts whose values have declared types.
+const VALUES: [&str; 2] = ["properties", "attributes"];
 const PARTS: [&str; 4] = ["properties", "attributes", "capabilities", "requirements"];
 /// The parts that any entity may have.
 const ANNOTATIONS: [&str; 2] = ["links", "metadata"];
@@ -163,6 +189,27 @@ impl<'m, 'r> PlaceWalk<'m, 'r> {
     fn entry(&self, entity: ModelEntity<'m>, name: &'m str, value: &Value) -> ModelPlace<'m> {
         let what = PlaceContent::Value(self.shown.value(value));
         ModelPlace { entity, path: String::new(), name, what }
+    }
+
+    /// What the type of the value at a place makes of texts, if that is known.
+    pub(super) fn form(&self, place: &ModelPlace<'m>) -> Option<TextType> {
+        let forms = self.reading.forms?;
+        let steps = segments(&place.path);
+        let (of, path) = match (place.entity, &*steps) {
+            (ModelEntity::Input(name), path) => (InstanceValue::Input(name), path),
+            (entity, [all, capability, part, name, path @ ..])
+                if all == "capabilities" && VALUES.contains(&&**part) =>
+            {
+                (entity.value(Some(&**capability), name)?, path)
+            }
+            (entity, [part, name, path @ ..]) if VALUES.contains(&&**part) => {
+                (entity.value(None, name)?, path)
+            }
+            _ => return None,
+        };
+        // A value that has no parts may be asked for by `value`.
+        let without_last = || forms(&of, path.split_last().filter(|(last, _)| *last == "value")?.1);
+        forms(&of, path).or_else(without_last).map(|form| form.0)
     }
 
     /// The node of an id; `None` if the node is in another document.
@@ -494,6 +541,25 @@ pub(super) fn segment(name: &str) -> std::borrow::Cow<'_, str> {
         true => name.into(),
         false => format!("'{}'", name.replace('\'', "''")).into(),
     }
+}
+
+/// The names in a path, as [`segment`] writes them.
+fn segments(path: &str) -> Vec<String> {
+    let (mut all, mut own, mut is_quoted) = (Vec::new(), String::new(), false);
+    let mut chars = path.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            // A quote in a quoted name is written twice.
+            '\'' if is_quoted && chars.next_if_eq(&'\'').is_some() => own.push(c),
+            '\'' => is_quoted = !is_quoted,
+            '/' if !is_quoted => all.push(std::mem::take(&mut own)),
+            _ => own.push(c),
+        }
+    }
+    if !path.is_empty() {
+        all.push(own);
+    }
+    all
 }
 
 pub(super) fn whole<'m>(entity: ModelEntity<'m>, name: &'m str) -> ModelPlace<'m> {

@@ -712,19 +712,8 @@ impl<'m> ModelFunctions<'m, '_> {
     /// What the type of a value at a place makes of texts in a part of it.
     fn form(&self, place: &ModelPlace<'m>, name: &str, path: &[Node<'_>]) -> Option<TextType> {
         let is_of_capability = matches!(place.what, PlaceContent::Capability(_));
-        let of = match place.entity {
-            ModelEntity::Node(_, NodeInstance { template, type_name, .. }) => {
-                let capability = is_of_capability.then_some(place.name);
-                InstanceValue::OfNode { template: template.as_deref(), type_name, capability, name }
-            }
-            ModelEntity::Group(_, group) => InstanceValue::OfGroup {
-                template: group.template.as_deref(),
-                type_name: &group.type_name,
-                name,
-            },
-            _ => return None,
-        };
-        self.form_of(&of, path)
+        let capability = is_of_capability.then_some(place.name);
+        self.form_of(&place.entity.value(capability, name)?, path)
     }
 
     /// What the type of a value makes of texts in a part of it, if a function asks for that.
@@ -784,16 +773,19 @@ impl<'m> ModelFunctions<'m, '_> {
             return wrong(wants.entity.at, "4.4", "a name is missing");
         };
         let name = first.text().unwrap_or_default();
-        if let Some(lacking) = self.walk.reading.lacking.filter(|_| wants.kind() == "attributes") {
-            let (node, name) = self.end(wants, place);
-            lacking(&node, &name);
-        }
         if let Some(relation @ ModelEntity::Relation(..)) = place.map(|place| place.entity) {
             let (kept, relation) = (wants.kind(), relation.identifier());
             let message = format!("instances keep no {kept} of relationships: `{relation}`");
             let error = Diagnostic::error(Code::UnknownProperty, message).at(first.span());
-            let help = "what the template says of them, `cuvee resolve --evaluate` tells";
+            let help = match kept {
+                "properties" => "what the template says of them, `cuvee resolve --evaluate` tells",
+                _ => "ask for an attribute of its source, its target or its capability",
+            };
             return error.section(wants.function.section()).help(help);
+        }
+        if let Some(lacking) = self.walk.reading.lacking.filter(|_| wants.kind() == "attributes") {
+            let (node, name) = self.end(wants, place);
+            lacking(&node, &name);
         }
         let (mut all, mut own) = (Vec::new(), Vec::new());
         if let Some(place) = place {
