@@ -2,6 +2,7 @@
 //! does is recorded before it begins, and what became of it before anything else begins.
 
 use super::event::{RunEvent, RunSummary, StepFailure};
+use super::output;
 use super::plan::RunStep;
 use super::task::{Executor, Signal, Task, TaskEnd, TaskFailure, WAITING};
 use super::workshop::{FILES, PreparedStep, Workshop};
@@ -288,14 +289,24 @@ impl Carrying<'_, '_> {
     }
 
     /// Takes the end of a task.
-    fn take(&mut self, progress: &mut CarryProgress, end: TaskEnd, ended: &mut Vec<Ended>) {
+    fn take(&mut self, progress: &mut CarryProgress, mut end: TaskEnd, ended: &mut Vec<Ended>) {
         let attempt = progress.running.remove(&end.step).unwrap_or(1);
         progress.over.insert(Arc::clone(&end.step));
         for note in end.notes {
             (self.tell)(RunEvent::Noted { step: Arc::clone(&end.step), note });
         }
-        let settings = self.workshop.settings;
+        let Workshop { settings, secrets, .. } = *self.workshop;
+        let known = secrets.times_learned();
         let given = end.outcome.and_then(|outputs| self.workshop.ended(&end.step, outputs));
+        if secrets.times_learned() > known {
+            let masker = secrets.masker();
+            end.tail.iter_mut().for_each(|line| *line = masker.text(line).into_owned());
+            let hidden = end.log.as_deref().map_or(Ok(()), |log| output::hide(log, masker));
+            if let Err(why) = hidden {
+                let note = format!("secrets that it gave cannot be hidden in its log: {why}");
+                (self.tell)(RunEvent::Noted { step: Arc::clone(&end.step), note });
+            }
+        }
         match given {
             Ok((report, notes)) => {
                 for note in notes {

@@ -280,7 +280,7 @@ impl Workshop<'_> {
                 if let Some(program) = command.first_mut().filter(|it| it.contains('/')) {
                     *program = absolute(Path::new(program)).to_string_lossy().into_owned();
                 }
-                *self.told(step, model.nodes.get(node), 1, command)?
+                *self.told(step, (model.nodes.get(node), true), 1, command)?
             }
             None => self.called(step, model, 1)?,
         };

@@ -306,10 +306,12 @@ impl Workshop<'_> {
             }
             Err(_) if by.is_some() => self.handover_command(),
             Err(_) => {
-                let verb = step.workflow.as_deref().unwrap_or("deploy");
+                let workflow = step.workflow.as_deref().unwrap_or("deploy");
                 match self.provider(step.node().unwrap_or_default(), model) {
-                    Some(Provider::Command(path)) => format!("{} {verb}", path.display()),
-                    _ => format!("({verb} by the provider)"),
+                    Some(Provider::Command(path)) => {
+                        format!("{} {}", path.display(), workshop::verb(step))
+                    }
+                    _ => format!("({workflow} by the provider)"),
                 }
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::orchestrate::instance::{MaskedStream, SecretMasker};
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -155,6 +155,15 @@ fn opened(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+/// Hides secrets in a log that were not known when it was written.
+pub(super) fn hide(log: &Path, masker: SecretMasker) -> io::Result<()> {
+    let written = fs::read(log)?;
+    let (mut stream, mut shown) = (MaskedStream::new(masker), Vec::with_capacity(written.len()));
+    stream.push(&written, &mut shown);
+    stream.finish(&mut shown);
+    if shown == written { Ok(()) } else { fs::write(log, shown) }
 }
 
 /// Makes a directory, and those above it, which only their owner may read.

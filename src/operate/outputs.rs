@@ -1,7 +1,10 @@
 //! Reads what a task gave: an object of JSON, or lines `NAME=VALUE`.
 
 use super::task::TaskFailure;
-use cuvee_text::value::Value;
+use cuvee_text::value::{NUMBER, Value};
+use serde::de::IgnoredAny;
+use serde_json::json;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -45,10 +48,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Outputs, TaskFailure> {
     let text = std::str::from_utf8(bytes)
         .map_err(|why| unreadable(&format!("byte {} is no UTF-8", why.valid_up_to())).help(how))?;
     if text.trim_start().starts_with('{') {
-        return match serde_json::from_str(text) {
+        return match serde_json::from_str(&with_digits(text)) {
             Ok(Value::Map(entries)) => Ok(entries.to_vec()),
             Ok(_) => Err(unreadable("it is no object of JSON").help(how)),
             Err(why) => {
+                // The place is one of what was written.
+                let why = serde_json::from_str::<IgnoredAny>(text).err().unwrap_or(why);
                 let (line, column) = (why.line(), why.column());
                 Err(unreadable(&format!("it is malformed at line {line}, column {column}"))
                     .help(how))
@@ -76,6 +81,53 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Outputs, TaskFailure> {
     Ok(outputs)
 }
 
+/// A text of JSON in which numbers that programs in general take for others, or for none, are as logs
+/// have them. In JSON itself, a number has as many digits as it likes.
+fn with_digits(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let (mut whole, mut done, mut at) = (String::new(), 0, 0);
+    while at < bytes.len() {
+        let start = at;
+        at += 1;
+        match bytes[start] {
+            b'"' => {
+                while at < bytes.len() && bytes[at] != b'"' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let is_more =
+                    |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+                at += bytes[at..].iter().take_while(|byte| is_more(byte)).count();
+                let number = &text[start..at];
+                if is_lost(number) {
+                    whole.push_str(&text[done..start]);
+                    whole.push_str(&json!({ NUMBER: number }).to_string());
+                    done = at;
+                }
+            }
+            _ => {}
+        }
+    }
+    if done == 0 {
+        return text.into();
+    }
+    whole.push_str(&text[done..]);
+    whole.into()
+}
+
+/// Whether a number of JSON is no integer of 64 bits though it is written as one, or too large for a
+/// double.
+fn is_lost(number: &str) -> bool {
+    let is_integer = number.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    let is_there = match is_integer {
+        true => number.parse::<i64>().is_ok(),
+        false => number.parse::<f64>().is_ok_and(f64::is_finite),
+    };
+    !is_there && serde_json::from_str::<IgnoredAny>(number).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +142,24 @@ mod tests {
         assert!(names(b"\xff\xfe").unwrap_err().contains("byte 0"));
         assert!(names(b"hello\n").unwrap_err().contains("line 1"));
         assert_eq!(names(b"").unwrap(), "[]");
+    }
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let long = "123456789012345678901234567890";
+        let text = format!(r#"{{"a": [{long}, -{long}, 1e400], "b": "\\\"{long}", "c": 1.5e3}}"#);
+        let told = |outputs: &Outputs| {
+            let texts = outputs.iter().map(|(name, value)| format!("{name}: {value}"));
+            texts.collect::<Vec<_>>().join("; ")
+        };
+        let outputs = parse(text.as_bytes()).unwrap();
+        let expected = format!(r#"a: [{long}, -{long}, 1e400]; b: \"{long}; c: 1500"#);
+        assert_eq!(told(&outputs), expected);
+        for wrong in [format!("0{long}"), format!("{long}-"), "-".to_owned(), "1e400.".to_owned()] {
+            let text = format!("{{\"a\": {wrong}}}");
+            assert!(parse(text.as_bytes()).unwrap_err().message.contains("line 1"), "{text}");
+        }
+        let cut = format!("{{\"a\": {long}, \"b");
+        assert!(parse(cut.as_bytes()).unwrap_err().message.contains("column 40"), "{cut}");
     }
 }

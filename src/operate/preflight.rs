@@ -7,6 +7,8 @@ use super::values::Values;
 use super::workshop::{Workshop, no_provider};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::instance::InstanceModel;
+use crate::topology::value_source::calls;
+use crate::tosca::function::Function;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -100,7 +102,12 @@ fn provided<'s>(
             found.add(step, Diagnostic::error(Code::File, message).help(help));
             None
         }
-        Some(_) => workshop.place_of(node, model),
+        Some(provider) => {
+            if let Provider::Command(_) = provider {
+                found.add_all(step, workshop.check_told(step, model));
+            }
+            workshop.place_of(node, model)
+        }
     }
 }
 
@@ -184,6 +191,17 @@ fn inputs<'s>(
                 };
                 let lost = missing.into_iter().filter(|(node, _)| is_lost(node));
                 lost.for_each(|(_, problem)| found.add(step, problem));
+            }
+            // What neither the instance nor its target has will not be there later.
+            // Outputs of operations come while a plan runs.
+            Err(problem)
+                if problem.code == Code::UnknownProperty
+                    && !calls(&input.value, Function::GetOperationOutput) =>
+            {
+                let then = then.input(step, name, input).err();
+                if then.is_some_and(|then| then.code == problem.code) {
+                    found.add(step, problem);
+                }
             }
             _ => {}
         }

@@ -26,12 +26,14 @@ pub(super) struct RunSecrets {
     seal: SecretSeal,
     known: RefCell<SecretValues>,
     masker: RefCell<SecretMasker>,
+    /// How often it has learned secrets.
+    learned: Cell<usize>,
 }
 
 impl RunSecrets {
     pub(super) fn of(seal: SecretSeal, known: SecretValues) -> Self {
         let masker = RefCell::new(known.masker());
-        Self { seal, known: RefCell::new(known), masker }
+        Self { seal, known: RefCell::new(known), masker, learned: Cell::default() }
     }
 
     /// Hides the secrets in what steps write.
@@ -46,11 +48,17 @@ impl RunSecrets {
         sealed
     }
 
+    /// How often it has learned secrets: what was written before may have more of them.
+    pub(super) fn times_learned(&self) -> usize {
+        self.learned.get()
+    }
+
     /// Remembers the parts of a value that are secrets in its other form.
     fn learn(&self, value: &Value, sealed: &Value) {
         if sealed != value {
             self.known.borrow_mut().add_parts(value, sealed, self.seal.kept());
             *self.masker.borrow_mut() = self.known.borrow().masker();
+            self.learned.set(self.learned.get() + 1);
         }
     }
 
@@ -94,15 +102,39 @@ impl RunSecrets {
         }
     }
 
-    /// A node as a provider is told of it.
-    pub(super) fn node(&self, id: &str, node: &NodeInstance) -> Result<Value, Diagnostic> {
+    /// A node as a program here is told of it. If the program can do without them, secrets that the
+    /// run does not know are left out.
+    ///
+    /// # Errors
+    /// `missing-secret`
+    pub(super) fn node(
+        &self,
+        id: &str,
+        node: &NodeInstance,
+        can_do_without: bool,
+    ) -> Result<Value, Diagnostic> {
         let text = serde_json::to_vec(node).unwrap_or_default();
         let node = serde_json::from_slice::<Value>(&text).unwrap_or(Value::Null);
         let wanted = ["type", "properties", "capabilities", "attributes"];
         let Value::Map(entries) = &node else { return Ok(Value::Null) };
-        let told = entries.iter().filter(|(name, _)| wanted.contains(&&**name)).cloned();
-        let told: Vec<_> = [("name".into(), Value::from(id))].into_iter().chain(told).collect();
-        self.opened(&format!("the node `{id}`"), &Value::Map(told.into()))
+        let mut told = vec![(Arc::from("name"), Value::from(id))];
+        for (part, all) in entries.iter().filter(|(name, _)| wanted.contains(&&**name)) {
+            let Value::Map(all) = all else {
+                told.push((Arc::clone(part), all.clone()));
+                continue;
+            };
+            let mut opened = Vec::new();
+            for (name, value) in all.iter() {
+                let what = format!("`{name}` among the {part} of the node `{id}`");
+                match self.opened(&what, value) {
+                    Ok(value) => opened.push((Arc::clone(name), value)),
+                    Err(_) if can_do_without => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            told.push((Arc::clone(part), Value::Map(opened.into())));
+        }
+        Ok(Value::Map(told.into()))
     }
 }
 

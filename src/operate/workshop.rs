@@ -438,16 +438,14 @@ impl<'r> Workshop<'r> {
     ) -> Result<PreparedStep, Diagnostic> {
         let node = step.node().unwrap_or_default();
         let provider = self.provider(node, model).ok_or_else(|| no_provider(node))?;
-        let is_gone = step.workflow.as_deref() == Some("undeploy");
         let address = match provider {
             Provider::Command(program) => {
-                let verb = if is_gone { "down" } else { "up" };
-                return self.provided(step, model, attempt, program, verb).map(PreparedStep::Task);
+                return self.provided(step, model, attempt, program).map(PreparedStep::Task);
             }
             Provider::Local => "localhost".to_owned(),
             Provider::Host(host) => host.address.clone(),
         };
-        let is_given = !is_gone && !address.is_empty();
+        let is_given = !is_undeployed(step) && !address.is_empty();
         let names = ["public_address", "private_address"].map(Arc::from);
         let given = names.into_iter().filter(|_| is_given);
         Ok(PreparedStep::Given(given.map(|name| (name, Value::from(&*address))).collect()))
@@ -460,27 +458,51 @@ impl<'r> Workshop<'r> {
         model: &InstanceModel,
         attempt: u32,
         program: &Path,
-        verb: &str,
     ) -> Result<Box<Task>, Diagnostic> {
-        let id = step.node().unwrap_or_default();
-        let known = if verb == "up" { self.to.nodes.get(id) } else { None };
-        let node = known.or_else(|| model.nodes.get(id));
         let program = absolute(program).to_string_lossy().into_owned();
-        self.told(step, node, attempt, vec![program, verb.to_owned()])
+        let node = self.node_for_provider(step, model);
+        // What takes a node away need not know how it was made.
+        let told = (node, is_undeployed(step));
+        self.told(step, told, attempt, vec![program, verb(step).to_owned()])
+    }
+
+    /// The node of which the program of a provider is told.
+    fn node_for_provider<'w>(
+        &'w self,
+        step: &RunStep,
+        model: &'w InstanceModel,
+    ) -> Option<&'w NodeInstance> {
+        let id = step.node().unwrap_or_default();
+        let known = if is_undeployed(step) { None } else { self.to.nodes.get(id) };
+        known.or_else(|| model.nodes.get(id))
+    }
+
+    /// Checks that the program of a provider can be told of a node.
+    ///
+    /// # Errors
+    /// `missing-secret`
+    pub(super) fn check_told(
+        &self,
+        step: &RunStep,
+        model: &InstanceModel,
+    ) -> Result<(), Diagnostic> {
+        let (id, node) = (step.node().unwrap_or_default(), self.node_for_provider(step, model));
+        node.map_or(Ok(()), |node| self.secrets.node(id, node, is_undeployed(step)).map(drop))
     }
 
     /// The task that calls a program here, which is told of the node on its standard input and
-    /// answers attributes.
+    /// answers attributes. If it can do without them, it is not told of secrets that the run does not
+    /// know.
     pub(super) fn told(
         &self,
         step: &RunStep,
-        node: Option<&NodeInstance>,
+        (node, can_do_without): (Option<&NodeInstance>, bool),
         attempt: u32,
         command: Vec<String>,
     ) -> Result<Box<Task>, Diagnostic> {
         let id = step.node().unwrap_or_default();
         let directory = self.directory().map_err(|why| unwritable(&self.directory, &why))?;
-        let asked = node.map(|node| self.secrets.node(id, node)).transpose()?;
+        let asked = node.map(|node| self.secrets.node(id, node, can_do_without)).transpose()?;
         let input = as_json(&asked.unwrap_or(Value::Null)).into_bytes();
         Ok(Box::new(Task {
             command,
@@ -508,6 +530,16 @@ impl<'r> Workshop<'r> {
 pub(super) fn no_provider(node: &str) -> Diagnostic {
     let message = format!("`{node}` has no operations, and nothing is known that stands for it");
     Diagnostic::error(Code::NoProvider, message).help(ways(node))
+}
+
+/// Whether a step of the orchestrator takes a node away.
+fn is_undeployed(step: &RunStep) -> bool {
+    step.workflow.as_deref() == Some("undeploy")
+}
+
+/// The argument that the program of a provider gets.
+pub(super) fn verb(step: &RunStep) -> &'static str {
+    if is_undeployed(step) { "down" } else { "up" }
 }
 
 /// How a caller says what stands for a node.

@@ -140,7 +140,7 @@ fn number_in(text: &str) -> Option<f64> {
 }
 
 /// The key of a number in JSON that JSON does not have.
-const NUMBER: &str = "$number";
+pub const NUMBER: &str = "$number";
 
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {

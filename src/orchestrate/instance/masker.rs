@@ -132,9 +132,40 @@ fn forms(text: &str, found: &mut BTreeSet<Vec<u8>>) {
     let lines = text.lines().map(str::trim).filter(|line| line.len() >= TELLING_PART);
     let plain = lines.chain(inner).chain([text]);
     found.extend(plain.map(|form| form.as_bytes().to_vec()));
-    for text in inner.into_iter().chain([text]) {
+    let escaped = inner.map(escaped).unwrap_or_default();
+    found.extend(escaped.iter().map(|form| form.as_bytes().to_vec()));
+    for text in escaped.iter().map(String::as_str).chain(inner).chain([text]) {
         encodings(text, found);
     }
+}
+
+/// What programs make of the inside of a string of JSON that escape more than they have to: letters
+/// other than those of ASCII (Python, `jq -a`), what means something in HTML (Go), both, and slashes
+/// (PHP).
+fn escaped(inner: &str) -> BTreeSet<String> {
+    let is_letter = |c: char| !c.is_ascii();
+    let is_of_html = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    let is_any = |c: char| is_letter(c) || is_of_html(c);
+    let escapes: [&dyn Fn(char) -> bool; 4] = [&|_| false, &is_letter, &is_of_html, &is_any];
+    let mut all = BTreeSet::new();
+    for (is_escaped, slash) in escapes.into_iter().flat_map(|it| [(it, "/"), (it, "\\/")]) {
+        let (mut lower, mut upper) = (String::new(), String::new());
+        for c in inner.chars() {
+            match c {
+                '/' => [&mut lower, &mut upper].into_iter().for_each(|it| it.push_str(slash)),
+                c if is_escaped(c) => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        lower.push_str(&format!("\\u{unit:04x}"));
+                        upper.push_str(&format!("\\u{unit:04X}"));
+                    }
+                }
+                c => [&mut lower, &mut upper].into_iter().for_each(|it| it.push(c)),
+            }
+        }
+        all.extend([lower, upper]);
+    }
+    all.remove(inner);
+    all
 }
 
 /// Adds what a text looks like in Base64.
@@ -171,6 +202,21 @@ mod tests {
         }
         assert_eq!(masker.text("ab true"), "ab true");
         assert_eq!(SecretMasker::default().text("nothing"), "nothing");
+    }
+
+    #[test]
+    fn escapes_of_json_do_not_show_secrets() {
+        let masker = SecretMasker::new(&["p\u{e4}ss/w<rd\u{1f600}".into()]);
+        for written in [
+            r#"{"p": "p\u00e4ss/w<rd\ud83d\ude00"}"#,
+            r#"{"p": "p\u00E4ss/w<rd\uD83D\uDE00"}"#,
+            r#"{"p": "p\u00e4ss\/w<rd\ud83d\ude00"}"#,
+            r#"{"p": "p\u00e4ss/w\u003crd\ud83d\ude00"}"#,
+            "{\"p\": \"p\u{e4}ss/w\\u003crd\u{1f600}\"}",
+        ] {
+            assert_eq!(masker.text(written), format!(r#"{{"p": "{SENSITIVE}"}}"#), "{written}");
+        }
+        assert!(escaped("plain-1").is_empty());
     }
 
     #[test]

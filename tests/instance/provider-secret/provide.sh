@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "$1: $(cat)" >> "$(dirname "$0")/told"
+echo "{}"
