@@ -85,6 +85,15 @@ pub(crate) fn secret_spans(
     });
 }
 
+/// Whether a value calls the function `token`, whose name is no name of a secret.
+fn takes_token(value: &Value) -> bool {
+    let is_position = |last: &Value| matches!(last, Value::Number(_));
+    let call = Function::called_in(value).filter(|(function, _)| *function == Function::Token);
+    call.is_some_and(|(_, arguments)| {
+        matches!(arguments, Value::List(all) if all.len() == 3 && all.last().is_some_and(is_position))
+    })
+}
+
 /// Finds the places of what is secret in values.
 struct SecretSpans<'f, 's, 't, 'a> {
     secrets: &'s Sensitivity<'t, 'a>,
@@ -112,8 +121,9 @@ impl SecretSpans<'_, '_, '_, '_> {
             let each = data.parts(secrecy).map(|parts| parts.each.clone());
             self.of(item, &each.unwrap_or_default());
         }
+        let is_call = takes_token(&node.to_value());
         for entry in node.entries() {
-            let by_name = || Secrecy::whole(names.has(&entry.name));
+            let by_name = || Secrecy::whole(!is_call && names.has(&entry.name));
             let part = data.part(secrecy, &entry.name).cloned();
             self.of(entry.value, &part.unwrap_or_else(by_name));
         }
