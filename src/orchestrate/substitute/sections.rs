@@ -311,10 +311,13 @@ impl<'a> Flattening<'_, '_, 'a> {
             let targeted = self.targeted(&step, at);
             let outer = target.as_ref().and_then(|it| Some(OutNode::root(it).text()?.into_owned()));
             // `SELF` is the target, or else its relationship.
-            let outer = outer.filter(|_| relation.is_none());
-            let own = match at {
-                WrittenIn::Outer(_) => WrittenIn::Outer(outer.as_deref()),
-                at => at,
+            let own = match (at, &relation) {
+                (WrittenIn::Outer(_), None) => WrittenIn::Outer(outer.as_deref()),
+                (WrittenIn::Outer(_), Some(relation)) => {
+                    let at = |node| Some(WrittenIn::Assigned(node, self.only(node, relation)?));
+                    outer.as_deref().and_then(at).unwrap_or(WrittenIn::Outer(None))
+                }
+                (at, _) => at,
             };
             let chosen = self.replaced(target.as_ref(), at);
             let Some(chosen) = chosen else {
@@ -348,6 +351,15 @@ impl<'a> Flattening<'_, '_, 'a> {
             *step = following(step, &firsts);
         }
         like(steps, all)
+    }
+
+    /// The position of the only assignment of a requirement of a node.
+    fn only(&self, node: &str, requirement: &Out<'a>) -> Option<usize> {
+        let name = OutNode::root(requirement).text()?;
+        let all = self.outer.node(node)?.assignments.iter().enumerate();
+        let all = all.filter(|(_, it)| it.name == name);
+        let all: Vec<_> = all.map(|(position, _)| position).collect();
+        if let [only] = all[..] { Some(only) } else { None }
     }
 
     /// The choice for the node that is the target of a step of the template, if it is replaced.

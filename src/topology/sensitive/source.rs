@@ -121,9 +121,11 @@ impl SecretSpans<'_, '_, '_, '_> {
             let each = data.parts(secrecy).map(|parts| parts.each.clone());
             self.of(item, &each.unwrap_or_default());
         }
-        let is_call = takes_token(&node.to_value());
-        for entry in node.entries() {
-            let by_name = || Secrecy::whole(!is_call && names.has(&entry.name));
+        let entries = node.entries();
+        let is_only = entries.len() == 1;
+        for entry in entries {
+            let is_call = || is_only && takes_token(&node.to_value());
+            let by_name = || Secrecy::whole(names.has(&entry.name) && !is_call());
             let part = data.part(secrecy, &entry.name).cloned();
             self.of(entry.value, &part.unwrap_or_else(by_name));
         }
