@@ -158,7 +158,7 @@ impl Choice {
     ) -> Vec<Assignment> {
         let mut all = inputs::from_environment(&self.environment, declarations, diagnostics);
         for source in files_first(&self.inputs) {
-            let read = read_input(source, loaded);
+            let read = read_input(source, loaded, declarations);
             let read = diagnostics.all_ok(read).into_iter().flatten();
             all.extend(read.map(|one| one.called_as_declared(declarations)));
         }
@@ -242,7 +242,11 @@ fn files_first(sources: &[InputSource]) -> impl Iterator<Item = &InputSource> {
     (0..3).flat_map(move |wanted| sources.iter().filter(move |source| rank(source) == wanted))
 }
 
-fn read_input(source: &InputSource, loaded: &Loaded) -> Result<Vec<Assignment>, Diagnostics> {
+fn read_input(
+    source: &InputSource,
+    loaded: &Loaded,
+    declarations: &Declarations<'_>,
+) -> Result<Vec<Assignment>, Diagnostics> {
     match source {
         InputSource::File(path) => {
             let (file, text) = loaded.text(path)?;
@@ -251,6 +255,9 @@ fn read_input(source: &InputSource, loaded: &Loaded) -> Result<Vec<Assignment>, 
         InputSource::Value(name, value) | InputSource::Known(name, value) => {
             Ok(vec![Assignment::new(name, value.clone())])
         }
-        InputSource::Text(name, text) => Ok(vec![inputs::parse_assignment_text(name, text)?]),
+        InputSource::Text(name, text) => {
+            let (name, text) = declarations.named(name, text);
+            Ok(vec![inputs::parse_assignment_text(&name, text)?])
+        }
     }
 }

@@ -20,6 +20,7 @@ use cuvee_text::source::Span;
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{self, Node, NodeKind};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The id of a declared input: its position.
@@ -126,6 +127,20 @@ impl<'a> Declarations<'a> {
     /// The input of this name.
     pub(crate) fn id(&self, name: &str) -> Option<InputId> {
         self.ids.get(name).copied()
+    }
+
+    /// The input that `NAME=TEXT` assigns, and its text. Where no input is called `NAME`, the name may
+    /// have equals signs itself.
+    pub(crate) fn named<'n>(&self, name: &'n str, text: &'n str) -> (Cow<'n, str>, &'n str) {
+        if self.id(name).is_some() || !text.contains('=') {
+            return (name.into(), text);
+        }
+        let mut longer = text.rmatch_indices('=').map(|(at, _)| {
+            let (more, value) = (&text[..at], &text[at + 1..]);
+            (format!("{name}={more}"), value)
+        });
+        let found = longer.find(|(name, _)| self.id(name).is_some());
+        found.map_or((name.into(), text), |(name, value)| (name.into(), value))
     }
 
     /// The declaration of this input.
