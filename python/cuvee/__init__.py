@@ -570,8 +570,23 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _dict(text: str) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(text)
+    value: dict[str, Any] = json.loads(text, object_hook=_object)
     return value
+
+
+# Numbers that JSON does not have, by their texts.
+_NUMBERS = {".inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
+
+
+def _object(entries: dict[str, Any]) -> Any:
+    """An object of JSON, or the number that one stands for: `{"$number": ".inf"}`."""
+    text = entries.get("$number") if len(entries) == 1 else None
+    if not isinstance(text, str):
+        return entries
+    try:
+        return _NUMBERS[text] if text in _NUMBERS else int(text)
+    except ValueError:
+        return entries
 
 
 def _told(told: tuple[str, str]) -> dict[str, Any]:

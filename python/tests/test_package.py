@@ -148,7 +148,7 @@ def test_archives_come_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value",
     ["tea", "", "1.10", "true", "null", "é ß 🫖", "\x00\x07\t\n\r\x1b\x7f\x80\u2028\ufeff\uffff",
-     "'\"\\/#: {}[]", 0, -7, 2**70, 1.5, 1e22, -1e-9, True, None, [1, ["a"]], {"a": {"b": []}}],
+     "'\"\\/#: {}[]", 0, -7, 2**70, 2**70 + 1, 1.5, 1e22, -1e-9, True, None, [1, ["a"]], {"a": {"b": []}}],
     ids=repr,
 )  # fmt: skip
 def test_values_arrive_as_they_are(value: object) -> None:
