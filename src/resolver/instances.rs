@@ -308,7 +308,7 @@ impl InstancePlanQuery {
         if !self.overwrite {
             self.refuse_edited(&plan, model)?;
         }
-        plan::may_begin(&plan, &model.node_states())?;
+        plan::may_begin(&plan, || model.node_states())?;
         if target.is_some() {
             // Nodes that somebody adopted stay until the whole instance is removed.
             let is_adopted = |element: &str| {
@@ -624,6 +624,16 @@ struct VariantTarget<'a> {
 /// Variability inputs by name.
 type GivenInputs = Vec<(String, Value)>;
 
+/// A variant as that of an instance.
+pub(super) fn of_instance<'v, 'a, 't>(
+    variant: &'v EvaluatedVariant<'_, 'a>,
+    types: &'v Types<'t>,
+) -> VariantOfInstance<'v, 'a, 't> {
+    let EvaluatedVariant { document, topology, written, written_topology, .. } = variant;
+    let (unevaluated, written) = (written, written_topology);
+    VariantOfInstance { document, unevaluated, topology, written, types }
+}
+
 /// Texts to keep under their digests.
 type KeptTexts = Vec<Vec<u8>>;
 
@@ -634,14 +644,7 @@ impl<'a> VariantTarget<'a> {
         secrets: &mut KeptSecrets,
         more: &mut Diagnostics,
     ) -> Result<Self, Diagnostics> {
-        let EvaluatedVariant { document, topology, written, written_topology, .. } = variant;
-        let of = VariantOfInstance {
-            document,
-            unevaluated: written,
-            topology,
-            written: written_topology,
-            types,
-        };
+        let of = of_instance(variant, types);
         let (Derived { document, unevaluated: written, model, places, outputs }, found) =
             instance::derive(&of, secrets)?;
         *more = found;

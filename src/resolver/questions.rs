@@ -2,6 +2,7 @@
 //! function of another module that answers it.
 
 use super::Resolver;
+use super::instances::of_instance;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
 use crate::exchange::{self, FeatureModel};
 use crate::explore::matrix::{self, Matrix};
@@ -10,7 +11,7 @@ use crate::explore::{
     Analysis, Change, Configuration, Count, Explanation, Found, InputsReport, Names, Projection,
     Query, Space, analyze, explain, types, variants,
 };
-use crate::orchestrate::instance::{SeparateNodes, VariantOfInstance, separate_nodes};
+use crate::orchestrate::instance::{SeparateNodes, separate_nodes};
 use crate::orchestrate::plan::{
     self, Adaptation, OrderOptions, Plan, PlanQuery, VariantOfPlan, VariantOrigin, WorkflowOutline,
 };
@@ -29,7 +30,7 @@ use crate::variability::inputs::InputMode;
 use crate::variability::options::Options;
 use crate::variability::prepared::{Interpreted, Prepared};
 use crate::variability::resolution::Resolution;
-use crate::variability::resolve::{self, EvaluatedVariant, How};
+use crate::variability::resolve::{self, How};
 use cuvee_sat::progress::Progress;
 use cuvee_text::answer::{Answer, Failure};
 use cuvee_text::source::SourceMap;
@@ -382,15 +383,7 @@ impl Resolver {
         let interpreted = Interpreted::of(loaded, &self.choice)?;
         let known = |node: NodeIndex| counts.get(node.index()).copied().flatten();
         let made = resolve::evaluated(&interpreted, &self.choice, &self.how(), |variant| {
-            let EvaluatedVariant { document, written, topology, written_topology, .. } = &variant;
-            let of = VariantOfInstance {
-                document,
-                unevaluated: written,
-                topology,
-                written: written_topology,
-                types,
-            };
-            separate_nodes(&of, &known)
+            separate_nodes(&of_instance(&variant, types), &known)
         });
         Ok(made?.0)
     }

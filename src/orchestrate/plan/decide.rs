@@ -29,17 +29,22 @@ pub struct DecidedConditions {
     pub steps: Vec<KnownCondition>,
 }
 
-/// Checks that the preconditions of a plan for an instance hold where nodes have these states. What
-/// nobody reported counts as not met.
+/// Checks that the preconditions of a plan for an instance hold where nodes have the states that
+/// `start` gives. What nobody reported counts as not met.
 ///
 /// # Errors
 /// `failed-precondition`
-pub(crate) fn may_begin(plan: &Plan, start: &StartStates) -> Result<(), Diagnostics> {
+pub(crate) fn may_begin(
+    plan: &Plan,
+    start: impl FnOnce() -> StartStates,
+) -> Result<(), Diagnostics> {
+    // Few plans have any, and an instance may have many nodes.
     if plan.preconditions.is_empty() {
         return Ok(());
     }
+    let start = start();
     let how = SimulationOptions { assume_unmet: true, ..SimulationOptions::default() };
-    let mut simulator = Simulator::new(plan, start, &how)?;
+    let mut simulator = Simulator::new(plan, &start, &how)?;
     if simulator.may_begin() {
         return Ok(());
     }

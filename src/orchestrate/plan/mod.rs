@@ -215,11 +215,7 @@ impl Adaptation {
 
     /// The same where templates stand for these nodes of the old and the new variant.
     fn of_nodes(&self, [from, to]: [&NodesOfTemplates; 2]) -> Self {
-        let ids = |of: &NodesOfTemplates, name: &str| {
-            let ids = of.get(bare(name)).into_iter().flatten().map(|id| id.to_string());
-            let ids: Vec<_> = ids.collect();
-            if ids.is_empty() { vec![name.to_owned()] } else { ids }
-        };
+        let ids = |of: &NodesOfTemplates, name: &str| or_itself(nodes_of(of, name).collect(), name);
         let moved =
             self.moved.iter().flat_map(|(old, new)| ids(from, old).into_iter().zip(ids(to, new)));
         // What comes anyhow is not made again.
@@ -337,13 +333,8 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
 
     /// How many nodes each template stands for, where that is known.
     fn numbers(&self) -> Vec<Option<u64>> {
-        let number = |count: InstanceCount| match count {
-            InstanceCount::One => Some(1),
-            InstanceCount::Known(count) => Some(count),
-            InstanceCount::Open => None,
-        };
         let counts = elements::counts(self.topology, self.origin.types);
-        counts.into_iter().map(number).collect()
+        counts.into_iter().map(InstanceCount::number).collect()
     }
 
     /// What its nodes and relations do. The orchestrator does not bring those in `managed`.
@@ -357,6 +348,16 @@ impl<'v, 'a> VariantOfPlan<'v, 'a> {
 
 /// The nodes of templates that stand for several, by the name of the template.
 pub(crate) type NodesOfTemplates = FxHashMap<String, Vec<Arc<str>>>;
+
+/// The nodes of a template that stands for several.
+fn nodes_of(of: &NodesOfTemplates, name: &str) -> impl Iterator<Item = String> {
+    of.get(bare(name)).into_iter().flatten().map(|id| id.to_string())
+}
+
+/// These nodes, or if there are none the node of this name.
+fn or_itself(nodes: Vec<String>, name: &str) -> Vec<String> {
+    if nodes.is_empty() { vec![name.to_owned()] } else { nodes }
+}
 
 /// Whether the ends of a relation have yet to learn of each other: by its source, its name and its
 /// target.
@@ -372,6 +373,10 @@ pub(crate) fn scaled(
     to: &VariantOfPlan<'_, '_>,
     adaptation: &Adaptation,
 ) -> Option<[Vec<Option<u64>>; 2]> {
+    let is_counted = |of: &Topology| of.nodes.iter().any(|node| node.count().is_some());
+    if !is_counted(from.topology) && !is_counted(to.topology) {
+        return None;
+    }
     let (was, is) = (from.numbers(), to.numbers());
     let named = |id: NodeIndex| adaptation.renamed(&from.topology.node(id).name);
     let old: FxHashMap<_, _> =
@@ -399,12 +404,8 @@ pub(crate) fn adapt_nodes(
     order: &OrderOptions,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = |name: &String| {
-        let of = |nodes: &NodesOfTemplates| {
-            nodes.get(bare(name)).map_or(&[][..], Vec::as_slice).to_vec()
-        };
-        let ids = nodes.map(of).concat();
-        let ids: FxHashSet<_> = ids.iter().map(|id| id.to_string()).collect();
-        if ids.is_empty() { vec![name.clone()] } else { ids.into_iter().collect() }
+        let ids: FxHashSet<_> = nodes.iter().flat_map(|of| nodes_of(of, name)).collect();
+        or_itself(ids.into_iter().collect(), name)
     };
     let managed = order.managed.iter().flat_map(managed).collect();
     adapt(from, to, &adaptation.of_nodes(nodes), &OrderOptions { managed, ..order.clone() })

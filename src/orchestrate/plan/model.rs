@@ -242,6 +242,17 @@ pub enum InstanceCount {
     Open,
 }
 
+impl InstanceCount {
+    /// The number, if it is known.
+    pub(super) fn number(self) -> Option<u64> {
+        match self {
+            Self::One => Some(1),
+            Self::Known(count) => Some(count),
+            Self::Open => None,
+        }
+    }
+}
+
 /// The class of a change: what happens to an element between two variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ChangeClass {

@@ -401,12 +401,7 @@ impl<'p> Simulator<'p> {
         let key = asked.key();
         let of = |one: PlanElementIndex| {
             let value = self.known(one, &key);
-            let count = match plan.element(one).count {
-                InstanceCount::One => Some(1),
-                InstanceCount::Known(count) => Some(count),
-                InstanceCount::Open => None,
-            };
-            let value = match (count, asked.nodes) {
+            let value = match (plan.element(one).count.number(), asked.nodes) {
                 (Some(count), nodes) => nodes.of(count, value),
                 // Nodes of one template are alike, however many there are.
                 (None, AskedNodes::At(_)) => value,
