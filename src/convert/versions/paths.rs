@@ -314,10 +314,8 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// Whether what a requirement of a template leads to has a value for a property: the
     /// relationship, the capability or the target. Of a target that is not known, that is so.
     fn requirement_gives(&self, node: ScopedNode<'a>, name: &str, property: &str) -> bool {
-        let effective = node.0.map(|id| self.context.types.effective(id));
-        let definition = effective.and_then(|it| it.requirements.get(name));
-        let definition = definition.map(|part| &part.definition);
-        let Some(assigned) = self.assignments(node.1, name).next() else { return false };
+        let (definition, assigned) = self.requirement(node, name);
+        let Some(assigned) = assigned else { return false };
         let (kind, template) = self.target_of(definition, Some(assigned));
         let Some(template) = template else { return true };
         if self.relationship_says(assigned, property) {
@@ -340,6 +338,17 @@ impl<'t, 'a> Converter<'t, 'a> {
                 wanted.is_some_and(|wanted| self.is_wanted(wanted, name, it.kind))
                     && capability_gives(Some(it), assigned, property)
             })
+    }
+
+    /// The definition of a requirement of a node, and its first assignment.
+    fn requirement(
+        &self,
+        (id, template): ScopedNode<'a>,
+        name: &str,
+    ) -> (Option<&RequirementDefinition<'a>>, Option<Node<'a>>) {
+        let effective = id.map(|id| self.context.types.effective(id));
+        let definition = effective.and_then(|it| it.requirements.get(name));
+        (definition.map(|part| &part.definition), self.assignments(template, name).next())
     }
 
     /// Whether a capability is one that a requirement wants by its name or type.
@@ -366,10 +375,7 @@ impl<'t, 'a> Converter<'t, 'a> {
     /// The words that lead through a requirement to what has a property: its relationship, if a
     /// template says what that is, the capability or the target.
     fn requirement_words(&self, node: ScopedNode<'a>, name: &str, property: &str) -> PartWords {
-        let effective = node.0.map(|id| self.context.types.effective(id));
-        let definition = effective.and_then(|it| it.requirements.get(name));
-        let definition = definition.map(|part| &part.definition);
-        let assigned = self.assignments(node.1, name).next();
+        let (definition, assigned) = self.requirement(node, name);
         let target = self.target_of(definition, assigned);
         if assigned.is_some_and(|it| self.relationship_says(it, property)) {
             return &["RELATIONSHIP", ""];
