@@ -6,7 +6,7 @@
 use super::candidate::{
     CandidateFit, CandidateVariant, CatalogueTemplate, FitRequirement, MappedTo,
 };
-use super::defaults::{add_relationship_type, add_to_node, add_to_relationship};
+use super::defaults::{OwnValue, add_relationship_type, add_to_node, add_to_relationship};
 use super::represent::index_asked;
 use super::rewrite::{DEPTH, GivenTopology, WrittenIn};
 use super::sections::path_of;
@@ -231,13 +231,18 @@ impl<'a> Flattening<'_, '_, 'a> {
             }
         }
         if let Some(kind) = node.kind {
-            let is_given = Cell::new(false);
-            let own =
-                |it: &PropertyDefinition<'_>| self.by_type(it, at).inspect(|_| is_given.set(true));
-            add_to_node(&mut all, self.types.effective(kind), &own);
-            is_changed |= is_given.get();
+            let kind = self.types.effective(kind);
+            is_changed |= self.with_own(at, |own| add_to_node(&mut all, kind, own));
         }
         if is_changed { like(&node.body, all) } else { node.body.clone() }
+    }
+
+    /// Adds the defaults of types that mean something else in the result. Returns whether there are
+    /// any.
+    fn with_own(&self, at: WrittenIn<'_>, add: impl FnOnce(&OwnValue<'_, 'a>)) -> bool {
+        let is_given = Cell::new(false);
+        add(&|it| self.by_type(it, at).inspect(|_| is_given.set(true)));
+        is_given.get()
     }
 
     /// The default of a type, if it means something else in the result. A fixed value stays.
@@ -281,13 +286,11 @@ impl<'a> Flattening<'_, '_, 'a> {
         let Some((topology, _)) = self.graph else { return body };
         let Some(TopologyElement::Relation(id)) = self.site(topology, at) else { return body };
         let Some(kind) = relationship_type(topology, self.types, id) else { return body };
-        let is_given = Cell::new(false);
-        let own =
-            |it: &PropertyDefinition<'_>| self.by_type(it, at).inspect(|_| is_given.set(true));
-        let mut all = entries(&body);
         let properties = self.types.effective(kind).properties.values();
-        add_to_relationship(&mut all, properties.map(|part| &part.definition), &own);
-        if is_given.get() { written(Some(&body), all) } else { body }
+        let properties = properties.map(|part| &part.definition);
+        let mut all = entries(&body);
+        let is_given = self.with_own(at, |own| add_to_relationship(&mut all, properties, own));
+        if is_given { written(Some(&body), all) } else { body }
     }
 
     /// The new target of an assignment that names a replaced node.
