@@ -12,13 +12,12 @@ use cuvee::diagnostic::Severity;
 use cuvee::output::convert::ConversionQuery;
 use cuvee::parts::tosca::canonical_definitions;
 use cuvee::parts::xml::{XmlLimits, parse};
-use cuvee::source::{FileId, MemoryFiles};
+use cuvee::source::{FileId, MemoryFiles, SourceText};
 use measured::peak_memory;
 use reading::{heading, measured_apart, report};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -30,12 +29,12 @@ fn main() -> anyhow::Result<()> {
     let nodes = args.iter().find_map(|argument| argument.parse().ok()).unwrap_or(25_000);
     heading();
     for nodes in [nodes / 6, nodes, nodes * 6] {
-        let text: Arc<str> = service(nodes).into();
+        let text = SourceText::from(service(nodes));
         let file = tempfile::NamedTempFile::new()?;
         fs::write(file.path(), &*text)?;
         report("tree", &text, Some(peak("tree", file.path())?), || ours(&text));
         let limits = XmlLimits::default();
-        let document = parse(FileId::DETACHED, Arc::clone(&text), &limits)
+        let document = parse(FileId::DETACHED, text.clone(), &limits)
             .map_err(|wrong| anyhow::anyhow!("{wrong:?}"))?;
         report("write", &text, None, || canonical_definitions(&document));
         let theirs_peak = peak("roxmltree", file.path())?;
@@ -93,8 +92,8 @@ fn repository(files: usize) -> anyhow::Result<()> {
 const TYPE_HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <Definitions xmlns="http://docs.oasis-open.org/tosca/ns/2011/12" xmlns:s="urn:example:types" xmlns:w="http://www.opentosca.org/winery/extensions/tosca/2013/02/12" targetNamespace="urn:example:types""#;
 
-fn ours(text: &Arc<str>) -> bool {
-    parse(FileId::DETACHED, Arc::clone(text), &XmlLimits::default()).is_ok()
+fn ours(text: &SourceText) -> bool {
+    parse(FileId::DETACHED, text.clone(), &XmlLimits::default()).is_ok()
 }
 
 fn theirs(text: &str) -> bool {
@@ -154,7 +153,7 @@ fn peak(what: &str, file: &Path) -> anyhow::Result<f64> {
 }
 
 fn memory(what: &str, path: &Path) -> anyhow::Result<()> {
-    let text: Arc<str> = fs::read_to_string(path)?.into();
+    let text = SourceText::from(fs::read_to_string(path)?);
     let is_fine = match what {
         "tree" => ours(&text),
         "roxmltree" => theirs(&text),

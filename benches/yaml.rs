@@ -6,7 +6,7 @@ mod measured;
 mod reading;
 
 use cuvee::parts::yaml::{Document, Limits, Out, parse, write_yaml};
-use cuvee::source::FileId;
+use cuvee::source::{FileId, SourceText};
 use measured::peak_memory;
 use reading::{heading, measured_apart, report};
 use saphyr::{LoadableYamlNode, MarkedYaml};
@@ -14,13 +14,12 @@ use std::fmt::Write;
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The result that a library makes of a document.
 trait Tree {}
 impl<T> Tree for T {}
 
-type Parse = fn(&Arc<str>) -> Option<Box<dyn Tree + '_>>;
+type Parse = fn(&SourceText) -> Option<Box<dyn Tree + '_>>;
 
 const PARSERS: [(&str, Parse); 4] = [
     ("parse, all cores", |text| Some(Box::new(ours(text, usize::MAX)?))),
@@ -31,8 +30,8 @@ const PARSERS: [(&str, Parse); 4] = [
     ("saphyr parse", |text| Some(Box::new(MarkedYaml::load_from_str(text).ok()?))),
 ];
 
-fn ours(text: &Arc<str>, threads: usize) -> Option<Document> {
-    parse(FileId::DETACHED, Arc::clone(text), &Limits { threads, ..Limits::default() }).ok()
+fn ours(text: &SourceText, threads: usize) -> Option<Document> {
+    parse(FileId::DETACHED, text.clone(), &Limits { threads, ..Limits::default() }).ok()
 }
 
 fn main() -> anyhow::Result<()> {
@@ -43,7 +42,7 @@ fn main() -> anyhow::Result<()> {
         return memory(name, Path::new(path));
     }
     let templates = args.iter().find_map(|argument| argument.parse().ok()).unwrap_or(20_000);
-    let text: Arc<str> = document(templates).into();
+    let text = SourceText::from(document(templates));
     let file = tempfile::NamedTempFile::new()?;
     fs::write(file.path(), &*text)?;
     println!(
@@ -66,8 +65,8 @@ fn main() -> anyhow::Result<()> {
     report("serde_yaml write", &text, None, || serde_yaml::to_string(&theirs).ok());
     let types = library(templates);
     // The quick reader does not support anchors, so the parser has to read this.
-    let anchored: Arc<str> = format!("{types}last: &anchor 0\n").into();
-    let types: Arc<str> = types.into();
+    let anchored = SourceText::from(format!("{types}last: &anchor 0\n"));
+    let types = SourceText::from(types);
     report("types, one core", &types, None, || ours(&types, 1).is_some());
     report("and an anchor", &anchored, None, || ours(&anchored, 1).is_some());
     Ok(())
@@ -76,7 +75,7 @@ fn main() -> anyhow::Result<()> {
 /// Prints by how many bytes at most a process grows that reads a file into a tree.
 fn memory(name: &str, path: &Path) -> anyhow::Result<()> {
     let before = peak_memory();
-    let text: Arc<str> = fs::read_to_string(path)?.into();
+    let text = SourceText::from(fs::read_to_string(path)?);
     for (_, parse) in PARSERS.iter().filter(|parser| parser.0 == name) {
         black_box(parse(&text));
     }

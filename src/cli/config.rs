@@ -7,9 +7,8 @@ use cuvee::Failure;
 use cuvee::diagnostic::{Code, Diagnostic, did_you_mean};
 use cuvee::operate::{Provider, RunSettings};
 use cuvee::parts::yaml::{Limits, Node, parse};
-use cuvee::source::SourceMap;
+use cuvee::source::{SourceMap, SourceText};
 use std::path::Path;
-use std::sync::Arc;
 
 /// The file of a store that has its configuration.
 const FILE: &str = "config.yaml";
@@ -85,9 +84,9 @@ fn words(command: &str) -> Vec<String> {
     command.split_whitespace().map(str::to_owned).collect()
 }
 
-fn read(path: &Path, text: Arc<str>, settings: &mut RunSettings) -> Result<(), Failure> {
+fn read(path: &Path, text: SourceText, settings: &mut RunSettings) -> Result<(), Failure> {
     let sources = SourceMap::default();
-    let file = sources.add(path, Arc::clone(&text));
+    let file = sources.add(path, text.clone());
     let mut found = Vec::new();
     match parse(file, text, &Limits::default()) {
         Ok(document) => entries(document.root(), settings, &mut found),

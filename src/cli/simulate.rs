@@ -9,7 +9,7 @@ use cuvee::deploy::plan::{Plan, SimulationOptions, StartStates, simulate};
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::output::draw::plan::{PlanDocument, simulated};
 use cuvee::parts::yaml::{Limits, parse};
-use cuvee::source::{FileSystem, SourceMap};
+use cuvee::source::{FileSystem, SourceMap, SourceText};
 use std::process::ExitCode;
 
 /// Simulates a plan.
@@ -80,7 +80,7 @@ fn given_states(
     let text = String::from_utf8(text).map_err(|_| {
         Diagnostic::error(Code::Syntax, format!("`{}` is no UTF-8 text", path.display()))
     })?;
-    let text: std::sync::Arc<str> = text.into();
+    let text = SourceText::from(text);
     let file = sources.add(path, text.clone());
     StartStates::read(parse(file, text, &Limits::default())?.root())
 }

@@ -8,9 +8,8 @@ use cuvee::deploy::instance::{
 };
 use cuvee::diagnostic::{Code, Diagnostic, Diagnostics};
 use cuvee::parts::yaml::{Document, Limits, parse};
-use cuvee::source::{FileSystem, SourceMap};
+use cuvee::source::{FileSystem, SourceMap, SourceText};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Reads the model in an exported file without adding anything. An import would give it a new
 /// lineage.
@@ -36,8 +35,8 @@ pub(super) fn document(
     let text = String::from_utf8(text).map_err(|_| {
         Diagnostic::error(Code::Syntax, format!("`{}` is no UTF-8 text", path.display()))
     })?;
-    let text: Arc<str> = text.into();
-    parse(sources.add(path, Arc::clone(&text)), text, &Limits::default())
+    let text = SourceText::from(text);
+    parse(sources.add(path, text.clone()), text, &Limits::default())
 }
 
 /// The store in this directory, in that of the environment variable, or else in `.cuvee`.

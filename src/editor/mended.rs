@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::tosca::load::{DocumentCache, Extent, Loaded, Mapping, TemplateLocation};
 use cuvee_text::answer::Failure;
 use cuvee_text::overlay::OverlayFiles;
-use cuvee_text::source::{FileSystem, SourceMap, Span};
+use cuvee_text::source::{FileSystem, SourceMap, SourceText, Span};
 use cuvee_text::yaml::{self, Limits, Repaired, repair};
 use memchr::{memchr, memrchr};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const FILES: usize = 8;
 pub(crate) struct MendedFile {
     path: PathBuf,
     /// The text as somebody typed it.
-    typed: Arc<str>,
+    typed: SourceText,
     /// What it was read as.
     pub repaired: Repaired,
 }
@@ -107,7 +107,7 @@ impl Mended {
             };
             if let Some(repaired) = repair(file.text(), offset, &Limits::default()).or_else(earlier)
             {
-                let (path, typed) = (file.path().to_owned(), Arc::clone(file.text()));
+                let (path, typed) = (file.path().to_owned(), file.text().clone());
                 self.files.push(MendedFile { path, typed, repaired });
             }
         }
@@ -169,7 +169,7 @@ impl Mended {
     pub(crate) fn syntax(&self, sources: &SourceMap) -> Vec<Diagnostic> {
         let wrong = |file: &MendedFile| {
             let id = sources.find(&file.path)?;
-            yaml::parse(id, Arc::clone(&file.typed), &Limits::default()).err()
+            yaml::parse(id, file.typed.clone(), &Limits::default()).err()
         };
         self.files.iter().filter_map(wrong).collect()
     }

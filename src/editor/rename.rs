@@ -10,13 +10,12 @@ use crate::tosca::shape::INTERFACE;
 use crate::tosca::types::MANAGEMENT_INTERFACE;
 use crate::tosca::types::profile::{self, RESERVED_NAMES};
 use crate::tosca::{Family, LifecycleOperation};
-use cuvee_text::source::{Span, normalize};
+use cuvee_text::source::{SourceText, Span, normalize};
 use cuvee_text::yaml::{Node, Scalar};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 type Changes = Vec<(Span, String)>;
 
@@ -45,7 +44,7 @@ pub struct Renaming {
 
 /// A file in which a name is changed.
 struct RenamedFile {
-    text: Arc<str>,
+    text: SourceText,
     /// The new words, by their places.
     changes: BTreeMap<(usize, usize), String>,
 }
@@ -57,7 +56,7 @@ pub struct ChangedWord<'r> {
     /// The file.
     pub path: &'r Path,
     /// Its text.
-    pub text: &'r Arc<str>,
+    pub text: &'r SourceText,
     /// The bytes of the word.
     pub range: Range<usize>,
     /// What is written in its place.
@@ -119,7 +118,7 @@ impl Renaming {
             let file = analysis.sources.file(span.file);
             let known = self.files.entry(normalize(file.path()));
             let known = known.or_insert_with(|| RenamedFile {
-                text: Arc::clone(file.text()),
+                text: file.text().clone(),
                 changes: BTreeMap::new(),
             });
             let place = (span.start as usize, span.end as usize);

@@ -276,7 +276,7 @@ fn as_declared(value: Value, kind: Option<&str>) -> Value {
     if kind.is_none_or(|kind| kind == "string") {
         return value;
     }
-    match parse(FileId::DETACHED, Arc::clone(text), &Limits::default()) {
+    match parse(FileId::DETACHED, (&**text).into(), &Limits::default()) {
         Ok(document) => document.root().to_value(),
         Err(_) => value,
     }

@@ -16,7 +16,6 @@ use cuvee_text::source::Span;
 use cuvee_text::xml::{self, XmlLimits};
 use cuvee_text::yaml::{Limits, parse};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The settings of a conversion.
 #[derive(Clone, Debug, Default)]
@@ -195,9 +194,7 @@ impl Resolver {
     fn canonical_of(&self, files: &Files) -> Result<CanonicalDocument, Diagnostics> {
         let file = match &self.location {
             TemplateLocation::Path(path) => files.read(&*self.files, path)?,
-            TemplateLocation::Text { name, text } => {
-                files.add(&*self.files, name, Arc::clone(text))
-            }
+            TemplateLocation::Text { name, text } => files.add(&*self.files, name, text.clone()),
         };
         let text = files.text(file);
         if !xml::is_xml(text) {
@@ -206,7 +203,7 @@ impl Resolver {
                 Diagnostic::error(Code::UnsupportedVersion, "the file is not XML").at(start);
             return Err(error.help("name one document of TOSCA 1.0").into());
         }
-        let document = xml::parse(file, Arc::clone(text), &XmlLimits::default())?;
+        let document = xml::parse(file, text.clone(), &XmlLimits::default())?;
         let written = v1_0::canonical_definitions(&document);
         Ok(CanonicalDocument { is_canonical: written == **text, text: written })
     }
@@ -329,7 +326,7 @@ impl Resolver {
         let files = Files::default();
         let read = files.read(&*self.files, path).map_err(Diagnostics::from);
         let read = read.and_then(|file| {
-            let document = parse(file, Arc::clone(files.text(file)), &Limits::default())?;
+            let document = parse(file, files.text(file).clone(), &Limits::default())?;
             Ok(TypeCounterparts::read(document.root())?)
         });
         let failure =

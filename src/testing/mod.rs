@@ -43,7 +43,6 @@ use rustc_hash::FxHashMap;
 use settings::CaseSettings;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const SETTINGS: &str = "test.yaml";
 const EXPECTED: [&str; 2] = ["est.yaml", "expected.yaml"];
@@ -496,7 +495,7 @@ fn load(
 ) -> Result<Document, Diagnostic> {
     let text = decode(path, read_bytes(files, path)?)?;
     let file = sources.add(path, text);
-    parse(file, Arc::clone(sources.file(file).text()), &Limits::default())
+    parse(file, sources.file(file).text().clone(), &Limits::default())
 }
 
 fn warned(result: &Result<Resolution, Failure>, wanted: Option<&str>) -> Result<(), String> {

@@ -8,13 +8,13 @@ use crate::tosca::{ArtifactDefinition, Family, TypeDefinition, TypeId, profile, 
 use crate::variability::graph::{ArtifactElement, ElementId, NodeElement, RelationElement};
 use cuvee_text::source::FileId;
 use cuvee_text::yaml::{self, Document, Limits, Node, NodeKind};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// A section of the table in `presets/portability.yaml`.
 fn table(key: &str) -> Option<Node<'static>> {
     static TABLE: OnceLock<Option<Document>> = OnceLock::new();
     let read = || {
-        let text = Arc::from(include_str!("../../presets/portability.yaml"));
+        let text = include_str!("../../presets/portability.yaml").into();
         // The text is fixed, and a test ensures that it parses.
         yaml::parse(FileId::DETACHED, text, &Limits::default()).ok()
     };

@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Advice, CodeName, Diagnostic, closest};
 use super::kept::{KeptDocuments, KeptReading};
-use super::source::{FileId, FileSystem, SourceMap, Span, normalize};
+use super::source::{FileId, FileSystem, SourceMap, SourceText, Span, normalize};
 use super::yaml::{self, Document, Job, Keep, Limits};
 use elsa::sync::FrozenMap;
 use std::io::ErrorKind;
@@ -87,7 +87,7 @@ impl Files {
     }
 
     /// Sets the text of a file, which is then not read.
-    pub fn add(&self, system: &dyn FileSystem, path: &Path, text: Arc<str>) -> FileId {
+    pub fn add(&self, system: &dyn FileSystem, path: &Path, text: SourceText) -> FileId {
         let id = self.sources.add_from(system, path, self.shared(system, path, text));
         self.by_path.insert(normalize(path), Box::new(Ok(id)));
         id
@@ -124,8 +124,8 @@ impl Files {
         &self,
         system: &dyn FileSystem,
         path: &Path,
-        text: impl AsRef<str> + Into<Arc<str>>,
-    ) -> Arc<str> {
+        text: impl AsRef<str> + Into<SourceText>,
+    ) -> SourceText {
         let readings = [true, false].map(|is_part| self.how(is_part));
         let same =
             |kept: &Arc<KeptDocuments>| kept.text(&system.place(path), text.as_ref(), readings);
@@ -133,7 +133,7 @@ impl Files {
     }
 
     /// The text of a file that was read.
-    pub fn text(&self, file: FileId) -> &Arc<str> {
+    pub fn text(&self, file: FileId) -> &SourceText {
         self.sources.file(file).text()
     }
 
@@ -145,7 +145,7 @@ impl Files {
         let parse = || match self.kept(file, false) {
             Some(document) => Ok(document),
             None => {
-                let text = Arc::clone(self.text(file));
+                let text = self.text(file).clone();
                 self.read_as(yaml::parse(file, text, &Limits::default()), false)
             }
         };
@@ -205,7 +205,7 @@ impl Files {
         let open: Vec<_> = open.map(|&(file, keep)| (keep.is_none(), file, keep)).collect();
         let jobs: Vec<_> = open
             .iter()
-            .map(|&(_, file, keep)| Job { file, text: Arc::clone(self.text(file)), keep })
+            .map(|&(_, file, keep)| Job { file, text: self.text(file).clone(), keep })
             .collect();
         for (&(whole, file, _), document) in
             open.iter().zip(yaml::parse_all(&jobs, &Limits::default()))
@@ -284,8 +284,8 @@ fn neighbour(system: &dyn FileSystem, path: &Path) -> Option<Advice> {
 ///
 /// # Errors
 /// Returns a diagnostic `syntax` where they are not UTF-8.
-pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<Arc<str>, Diagnostic> {
-    String::from_utf8(bytes).map(Arc::from).map_err(|why| {
+pub fn decode(path: &Path, bytes: Vec<u8>) -> Result<SourceText, Diagnostic> {
+    String::from_utf8(bytes).map(SourceText::from).map_err(|why| {
         let (_, _, mut wrong) = undecoded(&why);
         wrong.message = format!("`{}`: {}", path.display(), wrong.message);
         wrong

@@ -1,7 +1,7 @@
 //! Keeps parsed documents from one run to the next, so that a file that has not changed is not
 //! parsed again.
 
-use super::source::FileId;
+use super::source::{FileId, SourceText};
 use super::yaml::Document;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -63,14 +63,14 @@ impl KeptDocuments {
         &self,
         file: FileId,
         path: &Path,
-        text: &Arc<str>,
+        text: &SourceText,
         reading: KeptReading,
     ) -> Option<Arc<Document>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let (run, key) = (kept.run, KeptKey { path: path.to_owned(), reading });
         let known = kept.documents.get_mut(&key)?;
         let its = known.document.shared_text();
-        if !Arc::ptr_eq(its, text) && its != text {
+        if its != text {
             return None;
         }
         if known.document.file() != file {
@@ -87,7 +87,7 @@ impl KeptDocuments {
         path: &Path,
         text: &str,
         readings: [KeptReading; 2],
-    ) -> Option<Arc<str>> {
+    ) -> Option<SourceText> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = |reading| kept.documents.get(&KeptKey { path: path.to_owned(), reading });
         let mut texts =
@@ -96,11 +96,11 @@ impl KeptDocuments {
     }
 
     /// The last text of a file that had a tree.
-    pub fn last_text(&self, path: &Path) -> Option<Arc<str>> {
+    pub fn last_text(&self, path: &Path) -> Option<SourceText> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let of_file = kept.documents.iter().filter(|(key, _)| key.path == path);
         let last = of_file.map(|(_, known)| known).max_by_key(|known| known.used)?;
-        Some(Arc::clone(last.document.shared_text()))
+        Some(last.document.shared_text().clone())
     }
 
     /// Keeps a document that was parsed, in the place of one with another text.

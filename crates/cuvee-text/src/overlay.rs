@@ -1,6 +1,6 @@
 //! Shows other texts in the place of some files, such as what an editor has not saved yet.
 
-use super::source::{FileSystem, normalize};
+use super::source::{FileSystem, SourceText, normalize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
@@ -22,21 +22,21 @@ use std::sync::Arc;
 pub struct OverlayFiles {
     files: Arc<dyn FileSystem + Send>,
     /// The texts by normalised paths.
-    texts: BTreeMap<PathBuf, Arc<str>>,
+    texts: BTreeMap<PathBuf, SourceText>,
 }
 
 impl OverlayFiles {
     /// Shows these texts over other files.
     pub fn new(
         files: Arc<dyn FileSystem + Send>,
-        texts: impl IntoIterator<Item = (PathBuf, Arc<str>)>,
+        texts: impl IntoIterator<Item = (PathBuf, SourceText)>,
     ) -> Self {
         let texts = texts.into_iter().map(|(path, text)| (normalize(&path), text)).collect();
         Self { files, texts }
     }
 
     /// The text that is shown at a path.
-    pub fn text(&self, path: &Path) -> Option<&Arc<str>> {
+    pub fn text(&self, path: &Path) -> Option<&SourceText> {
         self.texts.get(&normalize(path))
     }
 }

@@ -4,7 +4,7 @@ use elsa::sync::FrozenVec;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::ops::{Bound, Range};
+use std::ops::{Bound, Deref, Range};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -80,13 +80,59 @@ pub struct Location<'a> {
     pub column: usize,
 }
 
+/// The text of a file, shared by all who read it. It takes over a [`String`] as it is: a copy of a
+/// large file would take more time than anything else that is done with all of its bytes at once.
+///
+/// ```
+/// use cuvee_text::source::SourceText;
+/// let text = SourceText::from("a: 1");
+/// assert_eq!(text.clone().lines().count(), 1);
+/// ```
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct SourceText(Arc<String>);
+
+impl Deref for SourceText {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for SourceText {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl From<String> for SourceText {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<&str> for SourceText {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl PartialEq for SourceText {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for SourceText {}
+
 /// A file that was read.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     path: PathBuf,
     /// The path by which the file was asked for, if it is another one.
     asked: Option<PathBuf>,
-    text: Arc<str>,
+    text: SourceText,
     line_starts: OnceLock<Vec<u32>>,
     /// The number of characters before each block of bytes.
     characters: OnceLock<Vec<CharacterCount>>,
@@ -119,7 +165,7 @@ impl CharacterCount {
 }
 
 impl SourceFile {
-    fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
+    fn new(path: impl Into<PathBuf>, text: impl Into<SourceText>) -> Self {
         Self {
             path: path.into(),
             asked: None,
@@ -141,7 +187,7 @@ impl SourceFile {
     }
 
     /// The whole text.
-    pub fn text(&self) -> &Arc<str> {
+    pub fn text(&self) -> &SourceText {
         &self.text
     }
 
@@ -272,7 +318,7 @@ pub struct SourceMap {
 
 impl SourceMap {
     /// Adds a file and returns its id.
-    pub fn add(&self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
+    pub fn add(&self, path: impl Into<PathBuf>, text: impl Into<SourceText>) -> FileId {
         FileId(self.files.push_get_index(Arc::new(SourceFile::new(path, text))) as u32)
     }
 
@@ -281,7 +327,7 @@ impl SourceMap {
         &self,
         system: &dyn FileSystem,
         path: &Path,
-        text: impl Into<Arc<str>>,
+        text: impl Into<SourceText>,
     ) -> FileId {
         let file = match system.place(path) {
             Cow::Borrowed(_) => SourceFile::new(path, text),

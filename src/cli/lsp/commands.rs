@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
 
 /// The request that runs a command.
 pub(super) const EXECUTE: &str = "workspace/executeCommand";
@@ -205,7 +204,7 @@ fn places(chosen: &Resolver) -> Result<(Vec<(ElementPlace, Span)>, SourceMap), S
     let mut whole = |place: ElementPlace| {
         let file = place.span.file;
         let texts = texts.entry(file).or_insert_with(|| {
-            let text = Arc::clone(found.sources.file(file).text());
+            let text = found.sources.file(file).text().clone();
             let mut texts = HashMap::new();
             let parsed = parse(file, text, &Limits::default());
             parsed.iter().for_each(|document| gather(document.root(), &mut texts));

@@ -3,14 +3,14 @@
 use super::protocol::{Encoding, Position, Range, TextChange};
 use crate::cli::validate::mentions_tosca;
 use cuvee::editor::offset;
-use std::sync::Arc;
+use cuvee::source::SourceText;
 
 /// A document that is open.
 pub(super) struct EditedDocument {
     /// The address by which the editor calls it.
     pub uri: String,
     pub version: i32,
-    pub text: Arc<str>,
+    pub text: SourceText,
     /// The offset behind the last change.
     pub typed_at: usize,
 }

@@ -6,13 +6,12 @@ use super::worker::AskedQuestion;
 use crate::cli::validate::mentions_tosca;
 use cuvee::Resolver;
 use cuvee::editor::{self, Renaming};
-use cuvee::source::{SourceMap, Span};
+use cuvee::source::{SourceMap, SourceText, Span};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The request for the changes that rename something.
 pub(super) const METHOD: &str = "textDocument/rename";
@@ -35,7 +34,7 @@ pub(super) struct RenamedWorkspace {
 /// Renames by what is open, over the saved files.
 pub(super) struct WorkspaceRenaming<'w> {
     pub resolver: &'w dyn Fn(&Path) -> Resolver,
-    pub texts: &'w BTreeMap<PathBuf, Arc<str>>,
+    pub texts: &'w BTreeMap<PathBuf, SourceText>,
     pub encoding: Encoding,
 }
 
@@ -104,7 +103,7 @@ impl WorkspaceRenaming<'_> {
         let mut changes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for change in renaming.changes() {
             let known = sources.find(change.path);
-            let file = known.unwrap_or_else(|| sources.add(change.path, Arc::clone(change.text)));
+            let file = known.unwrap_or_else(|| sources.add(change.path, change.text.clone()));
             let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
             let span =
                 Span { file, start: number(change.range.start), end: number(change.range.end) };

@@ -15,6 +15,7 @@ use super::root::JudgedRoot;
 use super::settings::{self, ChosenPreset, EditorSettings, ImportLookup, ShownPreset};
 use super::worker::{AskedQuestion, FromWorker, ToWorker, WorkerRun, WorkerTask};
 use super::workers::{FromWorkers, WorkerKind, WorkerProcess};
+use cuvee::source::SourceText;
 use cuvee::source::csar::is_archive;
 use indexmap::IndexSet;
 use lsp_server::{Message, Notification, Request, RequestId, Response};
@@ -22,7 +23,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -435,8 +435,8 @@ impl Server {
 
     fn open(&mut self, OpenedDocument { text_document: opened }: OpenedDocument) {
         let Some(path) = path_of(&opened.uri) else { return };
-        let text: Arc<str> = opened.text.into();
-        self.tell_both(&ToWorker::Text(path.clone(), Some(Arc::clone(&text))));
+        let text = SourceText::from(opened.text);
+        self.tell_both(&ToWorker::Text(path.clone(), Some(text.clone())));
         let (uri, version) = (opened.uri, opened.version);
         let document = EditedDocument { uri, version, text, typed_at: 0 };
         self.documents.insert(path.clone(), document);
@@ -453,7 +453,7 @@ impl Server {
             }
         }
         document.version = changed.text_document.version;
-        let text = Arc::clone(&document.text);
+        let text = document.text.clone();
         self.tell_both(&ToWorker::Text(path.clone(), Some(text)));
         self.changed(&path);
     }
@@ -917,8 +917,8 @@ impl Server {
 }
 
 /// The texts of what is open.
-fn texts(documents: &BTreeMap<PathBuf, EditedDocument>) -> BTreeMap<PathBuf, Arc<str>> {
-    documents.iter().map(|(path, document)| (path.clone(), Arc::clone(&document.text))).collect()
+fn texts(documents: &BTreeMap<PathBuf, EditedDocument>) -> BTreeMap<PathBuf, SourceText> {
+    documents.iter().map(|(path, document)| (path.clone(), document.text.clone())).collect()
 }
 
 /// A report of a template at which a worker ended.

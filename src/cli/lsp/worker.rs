@@ -11,7 +11,7 @@ use cuvee::Resolver;
 use cuvee::diagnostic::Diagnostic;
 use cuvee::editor::{DocumentCache, OverlayFiles, TemplateAnalysis};
 use cuvee::explore::Answer;
-use cuvee::source::OsFiles;
+use cuvee::source::{OsFiles, SourceText};
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub(super) enum ToWorker {
     /// Where imports are looked for.
     Lookup(ImportLookup),
     /// The text of an open file; none for a file that was closed.
-    Text(PathBuf, Option<Arc<str>>),
+    Text(PathBuf, Option<SourceText>),
     /// Something to compute.
     Run(WorkerRun),
     /// The result is not needed any more.
@@ -189,7 +189,7 @@ struct Worker {
     /// What was parsed and judged before.
     cache: Arc<DocumentCache>,
     /// What is open, over the saved files.
-    texts: BTreeMap<PathBuf, Arc<str>>,
+    texts: BTreeMap<PathBuf, SourceText>,
 }
 
 impl Worker {
@@ -257,7 +257,7 @@ impl Worker {
 
     fn resolver(&self, root: &Path) -> Resolver {
         let texts = self.texts.iter().filter(|(path, _)| !place::is_fixed(path));
-        let texts = texts.map(|(path, text)| (path.clone(), Arc::clone(text)));
+        let texts = texts.map(|(path, text)| (path.clone(), text.clone()));
         let files = OverlayFiles::new(Arc::new(OsFiles), texts);
         self.lookup.apply(Resolver::new(root).files(files).cache(Arc::clone(&self.cache)))
     }
@@ -305,7 +305,7 @@ impl Worker {
         say(id, Some(question.answer()));
     }
 
-    fn text(&self, file: &Path) -> Option<Arc<str>> {
+    fn text(&self, file: &Path) -> Option<SourceText> {
         self.texts.get(file).cloned()
     }
 }

@@ -3,11 +3,11 @@
 use super::protocol::Encoding;
 use super::settings::ImportLookup;
 use super::worker::{FromWorker, ToWorker};
+use cuvee::source::SourceText;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 /// What a worker computes.
@@ -47,7 +47,7 @@ impl WorkerProcess {
         to: &Sender<E>,
         encoding: Encoding,
         lookup: &ImportLookup,
-        texts: &BTreeMap<PathBuf, Arc<str>>,
+        texts: &BTreeMap<PathBuf, SourceText>,
     ) -> io::Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["lsp", "--worker"])
@@ -72,7 +72,7 @@ impl WorkerProcess {
         worker.tell(&ToWorker::Encoding(encoding));
         worker.tell(&ToWorker::Lookup(lookup.clone()));
         for (path, text) in texts {
-            worker.tell(&ToWorker::Text(path.clone(), Some(Arc::clone(text))));
+            worker.tell(&ToWorker::Text(path.clone(), Some(text.clone())));
         }
         Ok(worker)
     }
@@ -86,7 +86,7 @@ impl WorkerProcess {
         to: &Sender<E>,
         encoding: Encoding,
         lookup: &ImportLookup,
-        texts: &BTreeMap<PathBuf, Arc<str>>,
+        texts: &BTreeMap<PathBuf, SourceText>,
     ) -> io::Result<()> {
         self.end();
         *self = Self::start(self.kind, self.number + 1, to, encoding, lookup, texts)?;

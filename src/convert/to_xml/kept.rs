@@ -15,7 +15,7 @@ use crate::parallel::beside;
 use crate::topology::diff::{self, Change, Edit};
 use crate::tosca::v1_0::{self, Library, PropertySchemas};
 use crate::tosca::{Family, TypeId, profile};
-use cuvee_text::source::{FileId, Span};
+use cuvee_text::source::{FileId, SourceText, Span};
 use cuvee_text::value::{ReplacedPart, Value};
 use cuvee_text::yaml::write_flow;
 use indexmap::IndexMap;
@@ -39,7 +39,7 @@ impl XmlConverter<'_, '_> {
     pub(super) fn verify(
         &mut self,
         root: &mut XmlPart,
-        main: (&str, &Arc<str>),
+        main: (&str, &SourceText),
         others: &[(String, String)],
     ) {
         let (original, back) = beside(|| read_back(main, others), |back| (self.original(), back()));
@@ -224,9 +224,9 @@ fn starts(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The template that results from reading a document back, with those that it imports.
-fn read_back(main: (&str, &Arc<str>), others: &[(String, String)]) -> Option<Value> {
+fn read_back(main: (&str, &SourceText), others: &[(String, String)]) -> Option<Value> {
     let others = others.iter().map(|(name, text)| (&**name, text.as_str().into()));
-    let loaded = v1_0::load_written(main.0, others.chain([(main.0, Arc::clone(main.1))]));
+    let loaded = v1_0::load_written(main.0, others.chain([(main.0, main.1.clone())]));
     let mut ignored = Diagnostics::default();
     let mut library = Library::of(&loaded, &mut ignored);
     let schemas = PropertySchemas::of(&library, &mut ignored);

@@ -399,7 +399,7 @@ pub(super) fn parse(text: &str, key: Option<&str>) -> Option<Document> {
         _ => false,
     };
     let limits = YamlLimits::default();
-    yaml::parse_filtered(FileId::DETACHED, Arc::from(text), &limits, &keep).ok().map(v2_0::read)
+    yaml::parse_filtered(FileId::DETACHED, text.into(), &limits, &keep).ok().map(v2_0::read)
 }
 
 fn imports(text: &str) -> Vec<String> {

@@ -14,7 +14,9 @@ use crate::tosca::v2_0;
 use cuvee_text::answer::Failure;
 use cuvee_text::files::{self, Files, read_bytes};
 use cuvee_text::kept::KeptDocuments;
-use cuvee_text::source::{FileId, FileSystem, SourceFile, SourceMap, Span, is_yaml, normalize};
+use cuvee_text::source::{
+    FileId, FileSystem, SourceFile, SourceMap, SourceText, Span, is_yaml, normalize,
+};
 use cuvee_text::xml::is_xml;
 use cuvee_text::yaml::{Document, Keep};
 use memchr::memmem;
@@ -27,7 +29,7 @@ pub(crate) enum TemplateLocation {
     /// A file, an archive, or a directory that holds it under its usual name.
     Path(PathBuf),
     /// A text in memory, with the path that it would have.
-    Text { name: PathBuf, text: Arc<str> },
+    Text { name: PathBuf, text: SourceText },
 }
 
 /// How much of a library and of imports is read and kept.
@@ -65,7 +67,7 @@ impl DocumentCache {
     }
 
     /// The last text of a file that had a tree.
-    pub(crate) fn last_text(&self, path: &Path) -> Option<Arc<str>> {
+    pub(crate) fn last_text(&self, path: &Path) -> Option<SourceText> {
         self.documents.last_text(path)
     }
 
@@ -458,7 +460,7 @@ impl Loaded {
     ///
     /// # Errors
     /// `file` where it cannot be read, `syntax` where it is not UTF-8.
-    pub(crate) fn text(&self, path: &Path) -> Result<(FileId, &Arc<str>), Diagnostic> {
+    pub(crate) fn text(&self, path: &Path) -> Result<(FileId, &SourceText), Diagnostic> {
         let file = self.files.read(&*self.outside, path)?;
         Ok((file, self.files.text(file)))
     }
@@ -551,7 +553,7 @@ impl OpenedPackage {
                 (package, template)
             }
             TemplateLocation::Text { name, text } => {
-                (Package::of_file(outside, name), files.add(&**outside, name, Arc::clone(text)))
+                (Package::of_file(outside, name), files.add(&**outside, name, text.clone()))
             }
         };
         Self::of(package, template, files, extent)

@@ -13,7 +13,7 @@ use crate::tosca::family::Family;
 use crate::tosca::grammar::Named;
 use crate::tosca::sensitive::said_sensitive;
 use crate::tosca::v2_0;
-use cuvee_text::source::{FileId, Span};
+use cuvee_text::source::{FileId, SourceText, Span};
 use cuvee_text::yaml::{Document, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -684,22 +684,12 @@ impl JudgementRun {
 #[derive(Debug, PartialEq)]
 struct JudgedClosure {
     /// The files, with their texts.
-    files: Vec<(FileId, JudgedText)>,
+    files: Vec<(FileId, SourceText)>,
     /// The imports between them.
     links: Vec<(FileId, FileId, Option<String>, Option<String>)>,
     /// The files that every file sees, and whether they are imported with a prefix.
     library: Vec<(FileId, bool)>,
     has_own_profile: bool,
-}
-
-/// The text of a file. Mostly it is the very same one, which need not be read to compare it.
-#[derive(Debug)]
-struct JudgedText(Arc<str>);
-
-impl PartialEq for JudgedText {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
-    }
 }
 
 impl JudgedClosure {
@@ -716,7 +706,7 @@ impl JudgedClosure {
             links.links.iter().filter(|link| link.prefix.is_some()).map(|link| link.to).collect();
         let library = links.library.iter();
         Self {
-            files: seen.map(|it| (it.file(), JudgedText(Arc::clone(it.shared_text())))).collect(),
+            files: seen.map(|it| (it.file(), it.shared_text().clone())).collect(),
             links: between.map(|it| (it.from, it.to, it.prefix.clone(), it.uri.clone())).collect(),
             library: library.map(|file| (*file, has_prefix.contains(file))).collect(),
             has_own_profile,

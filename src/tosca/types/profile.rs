@@ -8,7 +8,7 @@ use cuvee_text::source::{BuiltInFile, FileId};
 use cuvee_text::yaml::{self, Document, Limits, Node};
 #[cfg(cuvee_npm)]
 use flate2::{Decompress, FlushDecompress};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// The namespace of the normative types (section 3.1).
 pub const NAMESPACE: &str = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3";
@@ -78,7 +78,7 @@ impl Profile {
         self.document.get_or_init(|| {
             let parse = |text| yaml::parse(self.file.id(), text, &Limits::default());
             // The text is fixed, and a test checks that it parses.
-            let parsed = parse(Arc::clone(self.file.source().text())).or_else(|_| parse("".into()));
+            let parsed = parse(self.file.source().text().clone()).or_else(|_| parse("".into()));
             parsed.unwrap_or_else(|_| unreachable!("an empty text is a document"))
         })
     }

@@ -11,7 +11,7 @@ use crate::tosca::csar::{
 };
 use crate::tosca::xml_schema::XML_SCHEMA;
 use cuvee_text::files::{Files, other_encoding, read_bytes, text_of_utf_16};
-use cuvee_text::source::{FileId, FileSystem, MemoryFiles, SourceMap, Span, normalize};
+use cuvee_text::source::{FileId, FileSystem, MemoryFiles, SourceMap, SourceText, Span, normalize};
 use cuvee_text::xml::{self, XmlDocument, XmlElement, XmlLimits};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -146,7 +146,7 @@ fn one(system: &Arc<dyn FileSystem + Send>, path: &Path) -> LoadedDefinitions {
 /// Loads definitions that were just written, without checking their structure. They are in no file.
 pub(crate) fn load_written<'t>(
     main: &str,
-    texts: impl Iterator<Item = (&'t str, Arc<str>)>,
+    texts: impl Iterator<Item = (&'t str, SourceText)>,
 ) -> LoadedDefinitions {
     let (names, texts): (Vec<_>, Vec<_>) = texts.map(|it| (it.0, it)).unzip();
     let names: MemoryFiles = names.into_iter().map(|name| (name, "")).collect();
@@ -210,7 +210,7 @@ impl Loading {
     fn parse(&mut self, path: &Path) -> Option<XmlDocument> {
         let read = self.files.read(&*self.system, path).map_err(Diagnostics::from);
         let parsed = read.and_then(|file| {
-            let text = Arc::clone(self.files.text(file));
+            let text = self.files.text(file).clone();
             xml::parse(file, text, &XmlLimits::default())
         });
         parsed.map_err(|mut errors| self.found.0.append(&mut errors.0)).ok()

@@ -13,7 +13,7 @@ mod told;
 pub(crate) use told::{cite, tell};
 
 use crate::diagnostic::{Code, Diagnostic, Rule, Severity, TOSCA_2_0};
-use cuvee_text::source::FileId;
+use cuvee_text::source::{FileId, SourceText};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Document, Limits, Node, NodeKind, OutNode, Scalar, parse};
 use function::{PlainText, constant};
@@ -171,7 +171,7 @@ impl PathStep for Value {
 ///
 /// # Errors
 /// `syntax` if the text is not YAML.
-pub(crate) fn parsed(text: impl Into<Arc<str>>) -> Result<Document, Diagnostic> {
+pub(crate) fn parsed(text: impl Into<SourceText>) -> Result<Document, Diagnostic> {
     parse(FileId::DETACHED, text.into(), &Limits::default()).map(read)
 }
 

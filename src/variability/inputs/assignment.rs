@@ -8,13 +8,12 @@ use crate::tosca::sensitive::is_sensitive_name;
 use crate::tosca::v2_0;
 use crate::tosca::value::Primitive;
 use cuvee_text::case::lower_case;
-use cuvee_text::source::{FileId, Span};
+use cuvee_text::source::{FileId, SourceText, Span};
 use cuvee_text::value::Value;
 use cuvee_text::xml;
 use cuvee_text::yaml::{self, Limits, Node, NodeKind};
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The source of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -251,7 +250,7 @@ fn misfit(
 pub(crate) fn read_file(
     path: &Path,
     file: FileId,
-    text: &Arc<str>,
+    text: &SourceText,
     limits: &Limits,
 ) -> Result<Vec<Assignment>, Diagnostics> {
     let is_called_xml = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("xml"));

@@ -382,7 +382,7 @@ fn the_text_of_a_call_is_yaml() {
 #[test]
 fn files_are_read_by_their_kind() {
     let read = |path: &str, text: &str| {
-        let found = read_file(Path::new(path), FILE, &Arc::from(text), &Limits::default())?;
+        let found = read_file(Path::new(path), FILE, &text.into(), &Limits::default())?;
         Ok(found.iter().map(|one| format!("{} {}", one.name, one.value)).collect::<Vec<_>>())
     };
     let read = |path: &str, text: &str| {

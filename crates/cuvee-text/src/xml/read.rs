@@ -7,13 +7,12 @@ use super::tree::{
 };
 use super::{XML, XMLNS, XmlDocument};
 use crate::diagnostic::{CodeName, Diagnostic, Diagnostics};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceText, Span};
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// Limits on the size of a document.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +64,11 @@ pub fn is_xml(text: &str) -> bool {
 /// # Errors
 /// Returns a diagnostic `syntax` for each place that is not well-formed, has a document type, or is
 /// beyond a limit.
-pub fn parse(file: FileId, text: Arc<str>, limits: &XmlLimits) -> Result<XmlDocument, Diagnostics> {
+pub fn parse(
+    file: FileId,
+    text: SourceText,
+    limits: &XmlLimits,
+) -> Result<XmlDocument, Diagnostics> {
     let most = limits.bytes.min(u32::MAX as usize);
     if text.len() > most {
         let message = format!("the file has {} bytes, more than {most}", text.len());
@@ -82,7 +85,7 @@ pub fn parse(file: FileId, text: Arc<str>, limits: &XmlLimits) -> Result<XmlDocu
         has_root: false,
         document: XmlDocument {
             file,
-            text: Arc::clone(&text),
+            text: text.clone(),
             nodes: Vec::with_capacity(text.len() / 20),
             attributes: Vec::with_capacity(text.len() / 48),
             names: Default::default(),

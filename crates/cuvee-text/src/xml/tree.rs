@@ -1,7 +1,7 @@
 //! Represents XML documents as trees.
 
 use super::{XML, XMLNS};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceText, Span};
 use indexmap::{Equivalent, IndexSet};
 use quick_xml::XmlVersion;
 use quick_xml::escape::{resolve_predefined_entity, unescape};
@@ -11,13 +11,12 @@ use quick_xml::name::QName;
 use rustc_hash::FxBuildHasher;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A document. Its nodes are in the order of the text, and each knows where its content ends.
 #[derive(Clone, Debug)]
 pub struct XmlDocument {
     pub(super) file: FileId,
-    pub(super) text: Arc<str>,
+    pub(super) text: SourceText,
     pub(super) nodes: Vec<NodeData>,
     pub(super) attributes: Vec<AttributeData>,
     pub(super) names: NameTable,

@@ -2,16 +2,15 @@
 
 use super::scalar::{Typing, core};
 use super::trivia::{Margins, Trivia};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceText, Span};
 use crate::value::{Number, Value};
-use std::sync::Arc;
 
 /// A parsed document: an arena of nodes over the text of its file.
 #[derive(Clone, Debug)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Document {
     pub(super) file: FileId,
-    pub(super) text: Arc<str>,
+    pub(super) text: SourceText,
     /// The texts of scalars that are not a range of the source.
     pub(super) cooked: String,
     /// The nodes in the order of the source, each parent before its children. The first is the
@@ -148,7 +147,7 @@ impl Document {
     }
 
     /// The source text, shared with whoever keeps it.
-    pub fn shared_text(&self) -> &Arc<str> {
+    pub fn shared_text(&self) -> &SourceText {
         &self.text
     }
 

@@ -9,14 +9,13 @@ use super::node::{Document, Indentation, NodeStyle, Record};
 use super::scalar::Typing;
 use super::trivia::{Gaps, Margins, NOBODY, line_start, margin, trim_blank_lines};
 use crate::diagnostic::{CodeName, Diagnostic};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceText, Span};
 use granit_parser::{
     ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, StructureStyle, Tag,
 };
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Limits on the resources that a document may use, so that no document can hang the reader or
 /// exhaust its memory.
@@ -62,7 +61,7 @@ pub struct Job<'k> {
     /// The id of the file.
     pub file: FileId,
     /// The text of the file.
-    pub text: Arc<str>,
+    pub text: SourceText,
     /// A filter of the entries to keep. Without a filter, all entries are kept.
     pub keep: Option<Keep<'k>>,
 }
@@ -72,7 +71,7 @@ pub struct Job<'k> {
 /// # Errors
 /// Returns a diagnostic `syntax` with its place, for malformed YAML, a second document, a duplicate
 /// key, an unknown alias, or an exceeded limit.
-pub fn parse(file: FileId, text: Arc<str>, limits: &Limits) -> Result<Document, Diagnostic> {
+pub fn parse(file: FileId, text: SourceText, limits: &Limits) -> Result<Document, Diagnostic> {
     read_one(Job { file, text, keep: None }, limits)
 }
 
@@ -85,7 +84,7 @@ pub fn parse(file: FileId, text: Arc<str>, limits: &Limits) -> Result<Document, 
 /// them are not found.
 pub fn parse_filtered(
     file: FileId,
-    text: Arc<str>,
+    text: SourceText,
     limits: &Limits,
     keep: Keep<'_>,
 ) -> Result<Document, Diagnostic> {
@@ -116,7 +115,7 @@ fn read(job: &Job<'_>, limits: &Limits) -> Result<Document, Diagnostic> {
         built => built,
     };
     match built {
-        Ok(document) => Ok(Document { text: Arc::clone(text), ..document }),
+        Ok(document) => Ok(Document { text: text.clone(), ..document }),
         Err(Stop::Wrong(diagnostic)) => Err(*diagnostic),
         Err(Stop::Omitted | Stop::Unfit | Stop::Unread) => {
             Err(Diagnostic::error(CodeName::SYNTAX, "an alias refers to a value that was left out"))
@@ -435,7 +434,7 @@ impl<'t> Builder<'t> {
         self.children.shrink_to_fit();
         Document {
             file: self.file,
-            text: Arc::default(),
+            text: SourceText::default(),
             cooked: self.cooked,
             nodes: self.nodes,
             children: self.children,

@@ -177,8 +177,7 @@ impl<'j> Parted<'j> {
             drop(progress);
             let document = whole.complete()?;
             // Only one thread joins the last part.
-            let _ =
-                self.document.set(Ok(Document { text: Arc::clone(&self.job.text), ..document }));
+            let _ = self.document.set(Ok(Document { text: self.job.text.clone(), ..document }));
         }
         Ok(())
     }
