@@ -412,6 +412,9 @@ impl<'s, 'a> Space<'s, 'a> {
             });
         let (wanted, checks): (Vec<_>, Vec<_>) =
             checks.map(|(literal, code, id)| (vec![!literal], (code, id))).unzip();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
         let mut examples = Examples { space: self, models: self.best_models() };
         let found = examples.find(&wanted, &mut Samples::default());
         let rejected = checks.into_iter().zip(found).filter_map(|((code, element), found)| {

@@ -95,9 +95,13 @@ pub fn impossible(open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
 
 /// Does the same as [`impossible`], given some models that are known already. Whatever a model shows
 /// helps later questions, so that the search near one comes after those that show many.
-fn impossible_beside(samples: &mut Samples, mut open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+fn impossible_beside(samples: &mut Samples, open: Vec<Lit>, models: &mut Models) -> Vec<Lit> {
+    // Where clauses decide all, as in a plain template, nothing is made to search with.
+    let (mut impossible, mut open): (Vec<_>, Vec<_>) =
+        open.into_iter().partition(|&literal| models.excludes(literal));
     drop_shown(samples, &mut open, models);
-    let (mut impossible, undecided) = decided_nearby(open, models);
+    let (mut decided, undecided) = decided_nearby(open, models);
+    impossible.append(&mut decided);
     impossible.append(&mut never(undecided, models, &mut |open, models| {
         drop_seen(samples, open, models);
     }));

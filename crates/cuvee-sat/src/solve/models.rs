@@ -94,6 +94,11 @@ impl Models {
         self.solver.is_true(literal)
     }
 
+    /// Whether a literal is known to be true in no model. For literals whose variables exist.
+    pub(super) fn excludes(&self, literal: Lit) -> bool {
+        self.solver.excludes(literal)
+    }
+
     /// Given assumptions for which there is no model, finds a minimal subset for which there is
     /// none. The fewest first assumptions that exclude each other end with one that is needed;
     /// beside it, the fewest of those before are looked for, and so on. So the result is the same

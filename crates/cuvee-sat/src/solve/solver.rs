@@ -48,6 +48,12 @@ pub(crate) trait SatSolver {
     /// Whether a literal is true in the model that was found last.
     fn is_true(&self, literal: Lit) -> bool;
 
+    /// Whether the solver knows that a literal is true in no model, because the clauses alone make it
+    /// false.
+    fn excludes(&self, _literal: Lit) -> bool {
+        false
+    }
+
     /// After an unsatisfiable answer: assumptions that cannot hold together with the clauses.
     fn core(&self) -> &[Lit];
 }
@@ -150,6 +156,10 @@ impl SatSolver for Recorded {
 
     fn is_true(&self, literal: Lit) -> bool {
         self.solver.is_true(literal)
+    }
+
+    fn excludes(&self, literal: Lit) -> bool {
+        self.solver.excludes(literal)
     }
 
     fn core(&self) -> &[Lit] {
@@ -255,6 +265,10 @@ impl SatSolver for Batsat {
     fn is_true(&self, literal: Lit) -> bool {
         self.model.get(literal.var().index()).is_some_and(|&value| value == batsat::lbool::TRUE)
             != literal.is_negative()
+    }
+
+    fn excludes(&self, literal: Lit) -> bool {
+        self.solver.value_lvl_0(to_batsat(literal)) == batsat::lbool::FALSE
     }
 
     fn core(&self) -> &[Lit] {
