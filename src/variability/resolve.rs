@@ -80,7 +80,7 @@ pub(crate) fn resolve(
     drop(prepared);
     let version = interpreted.template.version;
     let advised = |errors| failure(advised(errors, loaded, version, choice, how));
-    let Judged { made: (elements, surprises), document, optima, mut warnings } =
+    let Judged { made: (elements, surprises), document, optima, mut warnings, .. } =
         judged.map_err(advised)?;
     warnings.0.extend(surprises);
     let yaml = emit::text(&document);
@@ -356,20 +356,23 @@ pub(crate) fn evaluated<T>(
     how: &How,
     make: impl FnOnce(EvaluatedVariant<'_, '_>) -> Result<T, Diagnostics>,
 ) -> Result<(T, Diagnostics), Diagnostics> {
-    let made = read_off(interpreted, choice, how, Forms::Both, |variant, read| {
-        let PlannedTopology { topology, written: written_topology } = planned(variant, read);
-        let (document, written) = (variant.document, variant.as_written);
-        make(EvaluatedVariant {
-            document,
-            written: written.unwrap_or(document),
-            written_topology: written_topology.unwrap_or_else(|| topology.clone()),
-            topology,
-            secret_inputs: secret_inputs(variant.prepared),
-        })
+    // The graph is not needed any more, which takes as much memory as what `make` makes.
+    let Judged { made, document, as_written, warnings, .. } =
+        read_variant(interpreted, choice, how, Forms::Both, |variant, read| {
+            (planned(variant, read), secret_inputs(variant.prepared))
+        })?;
+    let (PlannedTopology { topology, written }, secret_inputs) = made;
+    let made = make(EvaluatedVariant {
+        document: &document,
+        written: as_written.as_ref().unwrap_or(&document),
+        written_topology: written.unwrap_or_else(|| topology.clone()),
+        topology,
+        secret_inputs,
     });
-    match made? {
-        (Ok(made), warnings) => Ok((made, warnings)),
-        (Err(errors), warnings) => Err(warnings.before(errors)),
+    how.leave((document, as_written));
+    match made {
+        Ok(made) => Ok((made, warnings)),
+        Err(errors) => Err(warnings.before(errors)),
     }
 }
 
@@ -380,6 +383,24 @@ fn read_off<T>(
     forms: Forms,
     make: impl FnOnce(&EmittedVariant<'_, '_>, &dyn Fn(&Out<'_>) -> Topology) -> T,
 ) -> Result<(T, Diagnostics), Diagnostics> {
+    let Judged { made, document, as_written, warnings, .. } =
+        read_variant(interpreted, choice, how, forms, make)?;
+    how.progress.clone().phase("cleaning up");
+    how.leave((document, as_written));
+    Ok((made, warnings))
+}
+
+/// The documents of the variant of a choice, and what `make` makes of it.
+///
+/// # Errors
+/// As [`resolve`].
+fn read_variant<'i, T>(
+    interpreted: &'i Interpreted<'_>,
+    choice: &Choice,
+    how: &How,
+    forms: Forms,
+    make: impl FnOnce(&EmittedVariant<'_, 'i>, &dyn Fn(&Out<'_>) -> Topology) -> T,
+) -> Result<Judged<'i, T>, Diagnostics> {
     let progress = &mut how.progress.clone();
     let prepared = Prepared::of(interpreted, choice, InputMode::Closed, progress)?;
     let graph = &prepared.graph;
@@ -390,10 +411,7 @@ fn read_off<T>(
     };
     let made = judged(&prepared, choice, how, progress, forms, |variant| make(variant, &read));
     let version = interpreted.template.version;
-    let made = made.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))?;
-    progress.phase("cleaning up");
-    how.leave(made.document);
-    Ok((made.made, made.warnings))
+    made.map_err(|errors| advised(errors, interpreted.loaded, version, choice, how))
 }
 
 /// Whether a relation of the result is a hosting relation.
@@ -458,6 +476,8 @@ enum Forms {
 struct Judged<'a, T> {
     made: T,
     document: Out<'a>,
+    /// The document with functions as they are written, if `document` has their values instead.
+    as_written: Option<Out<'a>>,
     optima: Vec<Optimum>,
     warnings: Diagnostics,
 }
@@ -492,18 +512,20 @@ fn judged<'a, T>(
             |deployment| emitted(prepared, choice, (deployment, forms), &mut evaluator, &presence);
         let (document, inputs) = emit(deployment.as_deref())?;
         let as_written = (forms == Forms::Both && deployment.is_some()).then(|| emit(None));
-        let as_written = as_written.transpose()?;
+        let as_written = as_written.transpose()?.map(|(document, _)| document);
         let made = make(&EmittedVariant {
             document: &document,
             prepared,
             inputs: &inputs,
-            as_written: as_written.as_ref().map(|(document, _)| document),
+            as_written: as_written.as_ref(),
             presence: &presence,
         });
-        Ok((made, document, optima))
+        Ok((made, document, as_written, optima))
     })();
     match judged {
-        Ok((made, document, optima)) => Ok(Judged { made, document, optima, warnings }),
+        Ok((made, document, as_written, optima)) => {
+            Ok(Judged { made, document, as_written, optima, warnings })
+        }
         Err(errors) => Err(warnings.before(errors)),
     }
 }
