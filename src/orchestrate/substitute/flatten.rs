@@ -42,6 +42,9 @@ pub(crate) struct ChosenCandidate<'c, 'a> {
 /// its assignment.
 pub(crate) type UsedCapabilities = FxHashMap<(usize, usize), String>;
 
+/// A template before its nodes are replaced, with the defaults of its inputs and without them.
+pub(crate) type FlattenedGraph<'f, 't> = (&'f Topology, [&'f TopologyScope<'f, 't>; 2]);
+
 /// A template while its nodes are replaced.
 pub(super) struct Flattening<'f, 't, 'a> {
     pub(super) outer: &'f TemplateView<'a>,
@@ -50,7 +53,7 @@ pub(super) struct Flattening<'f, 't, 'a> {
     pub(super) uses: &'f UsedCapabilities,
     /// What functions of the template ask, if those that lead through replaced nodes have their
     /// values.
-    pub(super) graph: Option<(&'f Topology, &'f TopologyScope<'f, 't>)>,
+    pub(super) graph: Option<FlattenedGraph<'f, 't>>,
     /// For each choice, what is known of its inputs.
     pub(super) given: Vec<GivenTopology>,
     /// Whether parts of values wait for the indices of nodes.
@@ -87,7 +90,7 @@ pub(crate) fn flatten<'f, 't, 'a>(
     types: &'f Types<'t>,
     chosen: &'f [ChosenCandidate<'f, 'a>],
     uses: &'f UsedCapabilities,
-    graph: Option<(&'f Topology, &'f TopologyScope<'f, 't>)>,
+    graph: Option<FlattenedGraph<'f, 't>>,
 ) -> Result<FlattenedTemplate<'a>, Diagnostics> {
     let by_node = |(at, it): (usize, &ChosenCandidate<'_, 'a>)| (&*outer.nodes[it.node].name, at);
     let mut flattening = Flattening {

@@ -35,7 +35,7 @@ use crate::orchestrate::tree::{
     entries, key_name, like, like_list, set, within_topology, without_directive,
 };
 use crate::topology::scope::TopologyScope;
-use crate::topology::{Spanned, Topology, TopologyNode, type_named};
+use crate::topology::{Spanned, Topology, TopologyNode, TopologyParameter, type_named};
 use crate::tosca::function::function_in;
 use crate::tosca::{Family, Types};
 use candidate::{CandidateVariant, CatalogueTemplate, Facade, Refusal};
@@ -397,8 +397,9 @@ fn placed<'a>(
 ) -> Result<PlacedRound<'a>, Diagnostics> {
     let settings = round.settings;
     let RoundChoice { chosen, uses, .. } = choice;
-    let graph = TopologyScope::of(round.values, settings.types);
-    let graph = Some((round.values, &graph));
+    let later = at_deployment(&round.view.document, settings);
+    let graphs = [round.values, &later].map(|values| TopologyScope::of(values, settings.types));
+    let graph = Some((round.values, graphs.each_ref()));
     let flat = flatten(round.view, settings.types, chosen, uses, graph)?;
     let open = ReadDocument::of(flat.document.clone(), None, settings);
     overused(&open.values, chosen, &flat.names, settings)?;
@@ -479,8 +480,22 @@ impl<'a> ReadDocument<'a> {
 
 /// The topology of a document, with the values of functions as far as they are known.
 fn topology(document: &Out<'_>, settings: &SubstitutionSettings<'_, '_>) -> Topology {
+    evaluated(document, settings, |_| {})
+}
+
+/// The same without what defaults of inputs give, since inputs may have other values at deployment.
+fn at_deployment(document: &Out<'_>, settings: &SubstitutionSettings<'_, '_>) -> Topology {
+    evaluated(document, settings, |input| input.default = None)
+}
+
+fn evaluated(
+    document: &Out<'_>,
+    settings: &SubstitutionSettings<'_, '_>,
+    change: impl Fn(&mut TopologyParameter),
+) -> Topology {
     let mut topology = Topology::read(document, &|_| false);
     for input in &mut topology.inputs {
+        change(input);
         if let Some(given) = settings.inputs.get(&input.name) {
             input.value = Some(Spanned { value: given.clone(), span: input.span });
         }

@@ -28,6 +28,15 @@ const PART: &str = "$part of";
 /// The words of a path that lead from a node or a relationship to another place.
 const HOPS: [&str; 4] = ["CAPABILITY", "RELATIONSHIP", "SOURCE", "TARGET"];
 
+/// Whether inputs of a template whose nodes are replaced have their defaults.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum InputDefaults {
+    /// They do, where it is asked where a path leads.
+    Count,
+    /// They do not, where values are asked for: at deployment, inputs may have others.
+    Open,
+}
+
 /// An evaluator for a template whose nodes are replaced.
 type OuterEvaluator<'f, 't> = FunctionEvaluator<'f, 'f, TopologyScope<'f, 't>>;
 
@@ -60,7 +69,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         let count = |evaluator: &mut OuterEvaluator<'f, 't>, path: Node<'_>, site| {
             evaluator.ends(path, site).ok().flatten()
         };
-        self.asked(&path, at, count)
+        self.asked(InputDefaults::Count, &path, at, count)
     }
 
     /// Where a path starts: at a node, or at the ends of a relationship.
@@ -159,7 +168,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         let find = |evaluator: &mut OuterEvaluator<'f, 't>, path: Node<'_>, site| {
             evaluator.end(path, site).ok().flatten()
         };
-        let (place, used) = self.asked(path, at, find)?;
+        let (place, used) = self.asked(InputDefaults::Count, path, at, find)?;
         let steps = texts(path);
         let hops = steps.iter().take(used).filter(|step| HOPS.contains(&&***step)).count();
         let start = match (&*steps[0], at) {
@@ -178,22 +187,29 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
     }
 
     /// The value of an expression in its new place, if the template says what it is.
-    pub(super) fn computed(&self, expression: &Out<'a>, at: WrittenIn<'_>) -> Option<Out<'a>> {
+    pub(super) fn computed(
+        &self,
+        defaults: InputDefaults,
+        expression: &Out<'a>,
+        at: WrittenIn<'_>,
+    ) -> Option<Out<'a>> {
         function_in(&OutNode::root(expression).to_value())?;
         let value = |evaluator: &mut OuterEvaluator<'f, 't>, node: Node<'_>, site| {
             evaluator.evaluate(node, site).ok().flatten()
         };
-        self.asked(expression, at, value).map(|value| Out::Value(meant::literal(value)))
+        self.asked(defaults, expression, at, value).map(|value| Out::Value(meant::literal(value)))
     }
 
     /// Asks an evaluator for the template about an expression in its new place, or about a path.
     fn asked<T>(
         &self,
+        defaults: InputDefaults,
         expression: &Out<'a>,
         at: WrittenIn<'_>,
         ask: impl FnOnce(&mut OuterEvaluator<'f, 't>, Node<'_>, Option<TopologyElement>) -> Option<T>,
     ) -> Option<T> {
-        let (topology, scope) = self.graph?;
+        let (topology, [now, later]) = self.graph?;
+        let scope = if defaults == InputDefaults::Count { now } else { later };
         let source = OutNode::root(expression).source();
         let made = match source {
             Some(_) => None,
@@ -214,7 +230,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
     pub(super) fn path_step(&self, step: Out<'a>, at: WrittenIn<'_>, depth: usize) -> Out<'a> {
         let changed = depth.checked_sub(1).and_then(|depth| self.changed(&step, at, depth));
         let step = changed.unwrap_or(step);
-        self.computed(&step, at).unwrap_or(step)
+        self.computed(InputDefaults::Count, &step, at).unwrap_or(step)
     }
 
     /// The part of a value at a path, both in their new place. If the value is the call of a function
@@ -230,7 +246,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
                 };
                 return call(&value, key, first, path);
             }
-            Some(_) => match self.computed(&value, WrittenIn::Outer(None)) {
+            Some(_) => match self.computed(InputDefaults::Open, &value, WrittenIn::Outer(None)) {
                 Some(known) => known,
                 None => {
                     self.dangles(place, "a part is asked for of a value that is not known yet");

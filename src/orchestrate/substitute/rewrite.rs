@@ -3,6 +3,7 @@
 
 use super::candidate::{FedInput, default_of, mapped_value, value_of_type};
 use super::flatten::{ChosenCandidate, Flattening, RelationPlace};
+use super::path::InputDefaults;
 use super::view::{entry, key_span};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{entries, items, key_name, like, like_list, set, within_topology};
@@ -87,7 +88,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
     fn index(&self, out: &Out<'a>, at: WrittenIn<'_>) -> Option<Out<'a>> {
         let (WrittenIn::Outer(Some(node)) | WrittenIn::Assigned(node, _)) = at else { return None };
         let is_replaced = self.outer.is_2_0 && self.by_node.contains_key(node);
-        if is_replaced { self.computed(out, at) } else { None }
+        if is_replaced { self.computed(InputDefaults::Open, out, at) } else { None }
     }
 
     fn renamed(&self, node: Node<'a>, at: WrittenIn<'_>) -> Option<Out<'a>> {
@@ -119,7 +120,7 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         {
             // Afterwards a path that leads through a replaced node would lead elsewhere.
             let is_through = function == Function::GetProperty && self.leads_through(operand, at);
-            let known = if is_through { self.computed(out, at) } else { None };
+            let known = if is_through { self.computed(InputDefaults::Open, out, at) } else { None };
             let is_path = matches!(function, Function::GetProperty | Function::GetAttribute);
             let all = || if is_path { self.of_all(key, operand, at, depth) } else { None };
             let called = known.or_else(all);
@@ -288,7 +289,8 @@ impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
         let kind = node.kind?;
         let given = value_of_type(self.types, [kind, template.kind.unwrap_or(kind)], property)?;
         let given = Out::Value(given.to_value());
-        Some(self.index(&given, WrittenIn::Outer(Some(&node.name))).unwrap_or(given))
+        let depth = depth.checked_sub(1)?;
+        Some(self.changed(&given, WrittenIn::Outer(Some(&node.name)), depth).unwrap_or(given))
     }
 
     /// The value of a property of a part of a replaced node.
