@@ -8,8 +8,8 @@ use cuvee_text::yaml::{NodeKind, Out, OutKey, OutNode};
 /// The value to write for a definition, if that is to be written.
 pub(super) type OwnValue<'o, 'a> = dyn Fn(&PropertyDefinition<'_>) -> Option<Out<'a>> + 'o;
 
-/// Adds to a node those values of its type that it does not assign.
-pub(super) fn add_to_node<'a>(
+/// Adds to a node or relationship template those values of its type that it does not assign.
+pub(super) fn add_to_template<'a>(
     body: &mut MapEntries<'a>,
     kind: &EffectiveType<'_>,
     own: &OwnValue<'_, 'a>,

@@ -6,7 +6,7 @@
 use super::candidate::{
     CandidateFit, CandidateVariant, CatalogueTemplate, FitRequirement, MappedTo,
 };
-use super::defaults::{OwnValue, add_relationship_type, add_to_node, add_to_relationship};
+use super::defaults::{OwnValue, add_relationship_type, add_to_relationship, add_to_template};
 use super::represent::index_asked;
 use super::rewrite::{DEPTH, GivenTopology, WrittenIn};
 use super::sections::path_of;
@@ -21,7 +21,7 @@ use crate::tosca::function::function_in;
 use crate::tosca::requirement::bounds;
 use crate::tosca::substitution::MappedPart;
 use crate::tosca::v2_0::function::RELATIONSHIP_INDEX;
-use crate::tosca::{Family, PropertyDefinition, TypeId, TypeRef, Types};
+use crate::tosca::{EffectiveType, Family, PropertyDefinition, TypeId, TypeRef, Types};
 use cuvee_text::value::Value;
 use cuvee_text::yaml::{Node, NodeKind, Out, OutKey, OutNode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -167,7 +167,7 @@ const SECTIONS: [&str; 5] =
 /// The operations with which generated workflows deploy a node.
 const DEPLOYING: [&str; 3] = ["create", "configure", "start"];
 
-impl<'a> Flattening<'_, '_, 'a> {
+impl<'f, 't, 'a> Flattening<'f, 't, 'a> {
     fn document(&self) -> Out<'a> {
         let mut all = entries(&self.outer.document);
         super::types::come_along(self, &mut all);
@@ -235,7 +235,7 @@ impl<'a> Flattening<'_, '_, 'a> {
         }
         if let Some(kind) = node.kind {
             let kind = self.types.effective(kind);
-            is_changed |= self.with_own(at, |own| add_to_node(&mut all, kind, own));
+            is_changed |= self.with_own(at, |own| add_to_template(&mut all, kind, own));
         }
         if is_changed { like(&node.body, all) } else { node.body.clone() }
     }
@@ -286,14 +286,27 @@ impl<'a> Flattening<'_, '_, 'a> {
 
     /// An assignment with the defaults of its relationship that mean something else in the result.
     fn with_defaults(&self, body: Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
-        let Some((topology, _)) = self.graph else { return body };
-        let Some(TopologyElement::Relation(id)) = self.site(topology, at) else { return body };
-        let Some(kind) = relationship_type(topology, self.types, id) else { return body };
-        let properties = self.types.effective(kind).properties.values();
-        let properties = properties.map(|part| &part.definition);
+        let Some(kind) = self.relationship_type(at) else { return body };
+        let properties = kind.properties.values().map(|part| &part.definition);
         let mut all = entries(&body);
         let is_given = self.with_own(at, |own| add_to_relationship(&mut all, properties, own));
         if is_given { written(Some(&body), all) } else { body }
+    }
+
+    /// A relationship template as the relation at a place means it.
+    pub(super) fn relationship_template(&self, template: &Out<'a>, at: WrittenIn<'_>) -> Out<'a> {
+        let written = self.value(template, at);
+        let Some(kind) = self.relationship_type(at) else { return written };
+        let mut all = entries(&written);
+        let is_given = self.with_own(at, |own| add_to_template(&mut all, kind, own));
+        if is_given { like(&written, all) } else { written }
+    }
+
+    /// The type of the relationship of an assignment.
+    fn relationship_type(&self, at: WrittenIn<'_>) -> Option<&'f EffectiveType<'t>> {
+        let (topology, _) = self.graph?;
+        let Some(TopologyElement::Relation(id)) = self.site(topology, at) else { return None };
+        Some(self.types.effective(relationship_type(topology, self.types, id)?))
     }
 
     /// The new target of an assignment that names a replaced node.

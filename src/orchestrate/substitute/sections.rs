@@ -4,7 +4,7 @@
 use super::candidate::{FitMapping, FitRequirement, MappedTo};
 use super::flatten::Flattening;
 use super::rewrite::WrittenIn;
-use super::view::{entry, listed};
+use super::view::{entry, listed, uncopied};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::orchestrate::tree::{
     MapEntries, entries, items, key_name, like, like_list, rebuilt, set,
@@ -31,7 +31,7 @@ struct ReplacedTargets {
 impl<'a> Flattening<'_, '_, 'a> {
     pub(super) fn relationships(&self, section: &Out<'a>) -> Out<'a> {
         let users = self.users();
-        let mut all = entries(section);
+        let mut all = uncopied(section);
         for (key, template) in &mut all {
             let users = users.get(&*key_name(key)).map_or(&[][..], Vec::as_slice);
             *template = self.relationship(template, users);
@@ -66,9 +66,9 @@ impl<'a> Flattening<'_, '_, 'a> {
         let Some((first, others)) = users.split_first() else {
             return self.value(template, WrittenIn::Outer(None));
         };
-        let written = self.value(template, *first);
+        let written = self.relationship_template(template, *first);
         let is_other = |at: &WrittenIn<'_>| {
-            let other = self.value(template, *at);
+            let other = self.relationship_template(template, *at);
             OutNode::root(&other).to_value() != OutNode::root(&written).to_value()
         };
         if others.iter().any(is_other) {

@@ -259,7 +259,7 @@ pub(super) fn is_copy(body: &Out<'_>) -> bool {
     entry(body, "copy").is_some()
 }
 
-/// The node templates. A copy has what it copies, except for the keynames that it has itself.
+/// The templates of a section. A copy has what it copies, except for the keynames that it has itself.
 pub(super) fn uncopied<'a>(section: &Out<'a>) -> MapEntries<'a> {
     let all = entries(section);
     if !all.iter().any(|(_, body)| is_copy(body)) {

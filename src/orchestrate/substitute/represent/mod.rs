@@ -306,7 +306,7 @@ impl Representing<'_, '_> {
         });
         if let Some(kind) = kind {
             let own = |definition: &PropertyDefinition<'_>| index_asked(definition, NODE_INDEX);
-            defaults::add_to_node(body, self.types.effective(kind), &own);
+            defaults::add_to_template(body, self.types.effective(kind), &own);
         }
     }
 }
