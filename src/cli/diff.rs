@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DiffArgs, color: ColorChoice, reporter: &Reporter) -> O
         (Some([from, to]), _) => {
             [(from, to), (to, from)].map(|(file, other)| compared(file, other).map(Side::File))
         }
-        (None, Some(select)) => variants(&select::resolver(select)?.load()?, names)?,
+        (None, Some(select)) => variants(&select::resolver(select)?.load()?, names),
         // Without a template, both sides are files.
         (None, None) => return Ok(ExitCode::FAILURE),
     };
@@ -91,9 +91,9 @@ impl Side {
 type BothSides = [Result<Side, Failure>; 2];
 
 /// Resolves both variants of a template, even if one of them fails.
-fn variants(resolver: &Resolver, names: [Option<&str>; 2]) -> Result<BothSides, Failure> {
-    let [from, to] = names.map(|name| select::side(resolver.clone(), name));
-    Ok([from?, to?].map(|resolver| resolver.resolve().map(Side::Variant)))
+fn variants(resolver: &Resolver, names: [Option<&str>; 2]) -> BothSides {
+    let sides = names.map(|name| select::side(resolver.clone(), name));
+    sides.map(|resolver| resolver.resolve().map(Side::Variant))
 }
 
 /// Resolves both variants of a template, and reports the problems of each. Returns nothing where one
@@ -102,13 +102,13 @@ pub(super) fn both(
     resolver: &Resolver,
     names: [Option<&str>; 2],
     reporter: &Reporter,
-) -> Result<Option<[Resolution; 2]>, Failure> {
-    let found = variants(resolver, names)?;
+) -> Option<[Resolution; 2]> {
+    let found = variants(resolver, names);
     tell(names, false, &found, reporter);
-    Ok(match found {
+    match found {
         [Ok(Side::Variant(from)), Ok(Side::Variant(to))] => Some([from, to]),
         _ => None,
-    })
+    }
 }
 
 /// Reports the problems of each side, those of both sides once.

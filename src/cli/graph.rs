@@ -20,7 +20,7 @@ pub(crate) fn run(args: &GraphArgs, reporter: &Reporter) -> Outcome {
         let model = stored::model_of(source, args.store.as_deref())?;
         Drawing::of_instance(&outline, &model)
     } else if sides != [None, None] {
-        let both = diff::both(&resolver, sides, reporter)?;
+        let both = diff::both(&resolver, sides, reporter);
         let Some([first, second]) = both else { return Ok(ExitCode::FAILURE) };
         let [removed, added] = sides.map(|side| only(choose, side));
         Drawing::of_difference(&outline, &first, &second).named(removed, added)

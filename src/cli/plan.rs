@@ -131,7 +131,7 @@ fn planned(args: &PlanArgs, read: &ReadFiles) -> Result<Answer<Plan>, Failure> {
     }
     let resolver = resolver.load()?;
     let [from, to] = names.map(|name| select::side(resolver.clone(), name));
-    from?.adapt(&to?, &adaptation(&args.adapt), &order)
+    from.adapt(&to, &adaptation(&args.adapt), &order)
 }
 
 /// Parses the YAML value of an input of the workflow.

@@ -22,8 +22,8 @@ pub(super) fn chosen(path: &Path, args: &ChooseArgs) -> Result<Resolver, Failure
             let now = args.now.clone();
             || now.unwrap_or_else(jiff::Zoned::now)
         });
-    for preset in &args.presets {
-        resolver = resolver.preset(preset);
+    for list in &args.presets {
+        resolver = named(resolver, list, |_| false);
     }
     for file in &args.inputs_files {
         let is_standard = file.as_path() == Path::new(STANDARD_INPUT);
@@ -81,15 +81,31 @@ pub(super) fn with_options(mut resolver: Resolver, args: &OptionArgs) -> Resolve
 
 /// The resolver for one side of a comparison: adds what `--from` or `--to` names to the choices that
 /// both sides share. A name is a file if it exists and no preset has that name.
-pub(super) fn side(mut resolver: Resolver, names: Option<&str>) -> Result<Resolver, Failure> {
-    for name in names.into_iter().flat_map(|names| names.split(',')) {
-        let path = Path::new(name);
-        let file = path.exists()
-            && !path.is_dir()
-            && !resolver.preset_names()?.iter().any(|preset| preset == name);
-        resolver = if file { resolver.inputs_file(name) } else { resolver.preset(name) };
+pub(super) fn side(resolver: Resolver, list: Option<&str>) -> Resolver {
+    let is_file = |name: &str| Path::new(name).exists() && !Path::new(name).is_dir();
+    list.into_iter().fold(resolver, |resolver, list| named(resolver, list, is_file))
+}
+
+/// Adds the presets and files of a list separated by commas. Names may have commas themselves: the
+/// longest ones count.
+fn named(mut resolver: Resolver, mut list: &str, is_file: impl Fn(&str) -> bool) -> Resolver {
+    // Mistakes in the template are reported where it is used.
+    let is_plain = !list.contains(',') && !is_file(list);
+    let presets = if is_plain { None } else { resolver.preset_names().ok() }.unwrap_or_default();
+    let is_preset = |name: &str| presets.iter().any(|preset| preset == name);
+    loop {
+        let commas = list.rmatch_indices(',').map(|(at, _)| at);
+        let mut ends = std::iter::once(list.len()).chain(commas);
+        let longest = ends.find(|&end| is_preset(&list[..end]) || is_file(&list[..end]));
+        let end = longest.or_else(|| list.find(',')).unwrap_or(list.len());
+        let name = &list[..end];
+        let is_of_inputs = !is_preset(name) && is_file(name);
+        resolver = if is_of_inputs { resolver.inputs_file(name) } else { resolver.preset(name) };
+        match list.get(end + 1..) {
+            Some(rest) => list = rest,
+            None => return resolver,
+        }
     }
-    Ok(resolver)
 }
 
 /// A resolver for the template at a path, on standard input, or on another stream.

@@ -183,7 +183,7 @@ pub(crate) struct SelectArgs {
 pub(crate) struct ChooseArgs {
     /// Variability preset; repeat it or separate several by commas, later ones win [env:
     /// CUVEE_PRESETS]
-    #[arg(long = "preset", value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long = "preset", value_name = "NAME", value_parser = name_list)]
     pub presets: Vec<String>,
     /// File of variability inputs (YAML, JSON or FeatureIDE extended XML), or `-` for standard
     /// input; may be repeated, wins over presets
@@ -1108,6 +1108,14 @@ fn code(text: &str) -> Result<Code, String> {
     })
 }
 
+/// Checks a list of names separated by commas, which names may have themselves.
+fn name_list(text: &str) -> Result<String, String> {
+    match text.split(',').any(str::is_empty) {
+        true => Err("a name is empty".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 fn command_name(text: &str) -> Result<String, String> {
     let command = CommandLine::command();
     if command.find_subcommand(text).is_some() {
@@ -1150,10 +1158,10 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_repeated_or_separated() {
+    fn lists_of_presets_are_repeated() {
         assert_eq!(
             resolve("cuvee resolve t --preset a,b --preset c").select.choose.presets,
-            ["a", "b", "c"]
+            ["a,b", "c"]
         );
         assert!(parse("cuvee resolve t --preset a,,b").is_err());
     }
