@@ -26,8 +26,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::mem;
 
-/// A file, and the positions of the imports that lead to it.
-type Leading = (FileId, Vec<usize>);
+/// A file behind imports that has a topology.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Leading {
+    file: FileId,
+    /// The positions of the imports that lead to it.
+    imports: Vec<usize>,
+    /// Whether inputs leave one of these imports possible.
+    is_possible: bool,
+}
 
 /// A parsed template, independent of the values of its inputs.
 pub(crate) struct Interpreted<'l> {
@@ -40,7 +47,6 @@ pub(crate) struct Interpreted<'l> {
     /// The technology rules with the diagnostics about them, once they were read.
     rules: OnceCell<(Vec<TechnologyRule<'l>>, Diagnostics)>,
     /// The template merged with the topologies of these files, and the diagnostics about the merge.
-    /// Each file has the positions of the imports that lead to it.
     importing: FrozenMap<Vec<Leading>, Box<(ServiceTemplate<'l>, Diagnostics)>>,
     /// The answers of technology plugins, as rules.
     answered: AnsweredRules<'l>,
@@ -76,10 +82,11 @@ impl<'l> Interpreted<'l> {
         Ok(Self { loaded, template, options, rules, importing, answered, warnings })
     }
 
-    /// The template merged with the topologies of the files behind its imports.
+    /// The template merged with the topologies of the files behind its imports: the possible ones,
+    /// and those that inputs exclude.
     fn importing(
         &self,
-        imported: &[&Imported],
+        imported: [&Imported; 2],
         diagnostics: &mut Diagnostics,
     ) -> Result<&ServiceTemplate<'l>, Diagnostics> {
         let leading = self.leading(imported)?;
@@ -101,7 +108,7 @@ impl<'l> Interpreted<'l> {
     }
 
     /// The files behind imports that have a topology.
-    fn leading(&self, imported: &[&Imported]) -> Result<Vec<Leading>, Diagnostics> {
+    fn leading(&self, imported: [&Imported; 2]) -> Result<Vec<Leading>, Diagnostics> {
         if imported.iter().all(|imported| imported.links.links.is_empty()) {
             return Ok(Vec::new());
         }
@@ -114,25 +121,35 @@ impl<'l> Interpreted<'l> {
         let mut leading: Vec<Leading> = documents
             .into_iter()
             .filter(with_topology)
-            .map(|document| (document.file(), Vec::new()))
+            .map(|document| Leading {
+                file: document.file(),
+                imports: Vec::new(),
+                is_possible: false,
+            })
             .collect();
         if leading.is_empty() {
             return Ok(leading);
         }
         for (index, import) in self.template.imports.iter().enumerate() {
             let span = import.declared.span();
-            let behind: FxHashSet<_> =
-                imported.iter().flat_map(|imported| imported.links.behind_import(span)).collect();
-            let mut leads_to = leading.iter_mut().filter(|(file, _)| behind.contains(file));
-            leads_to.by_ref().for_each(|(_, imports)| imports.push(index));
+            let [possible, absent] = imported.map(|imported| imported.links.behind_import(span));
+            for leading in &mut leading {
+                let is_possible = possible.contains(&leading.file);
+                leading.is_possible |= is_possible;
+                if is_possible || absent.contains(&leading.file) {
+                    leading.imports.push(index);
+                }
+            }
         }
-        leading.retain(|(_, imports)| !imports.is_empty());
+        leading.retain(|leading| !leading.imports.is_empty());
+        leading.sort_by_key(|leading| !leading.is_possible);
         Ok(leading)
     }
 
     /// The topology of a file. It is present if at least one of the imports that lead to the file
     /// is.
-    fn topology(&self, (file, imports): &Leading) -> Result<ImportedTopology<'l>, Diagnostics> {
+    fn topology(&self, leading: &Leading) -> Result<ImportedTopology<'l>, Diagnostics> {
+        let Leading { file, imports, is_possible } = leading;
         let root = self.loaded.documents(&[*file])?.first().map(|document| document.root());
         let conditions = |&import: &usize| {
             let import = self.template.imports.get(import);
@@ -148,7 +165,8 @@ impl<'l> Interpreted<'l> {
                 Some(self.loaded.inline("<imports>", &any)?.root())
             }
         };
-        Ok(ImportedTopology { root: root.unwrap_or(self.template.root), conditions })
+        let root = root.unwrap_or(self.template.root);
+        Ok(ImportedTopology { root, conditions, is_possible: *is_possible })
     }
 
     /// The roots of files with technology rules, and of those with type-specific conditions, as far
@@ -264,7 +282,7 @@ impl<'p> Prepared<'p> {
 
         progress.phase("building");
         let template =
-            phases.phase(|diagnostics| interpreted.importing(&[&all, &absent], diagnostics))??;
+            phases.phase(|diagnostics| interpreted.importing([&all, &absent], diagnostics))??;
         let Imported { files: imported, links, .. } = all;
         let documents = [&[loaded.template()], &*imported, loaded.library()].concat();
         let types = TypeHierarchy::resolving(loaded.documents(&documents)?, &links);

@@ -20,6 +20,8 @@ pub(crate) struct ImportedTopology<'a> {
     pub root: Node<'a>,
     /// The conditions under which it is imported; `None` if it always is.
     pub conditions: Option<Node<'a>>,
+    /// Whether inputs leave it possible.
+    pub is_possible: bool,
 }
 
 /// Whether an importing template includes the topology of this file. A topology that substitutes
@@ -39,7 +41,8 @@ impl<'a> ServiceTemplate<'a> {
         imported: &[ImportedTopology<'a>],
         diagnostics: &mut Diagnostics,
     ) -> Self {
-        let mut merging = Merging { whole: self.clone(), known: FxHashMap::default(), diagnostics };
+        let (whole, known) = (self.clone(), FxHashMap::default());
+        let mut merging = Merging { whole, known, is_possible: true, diagnostics };
         merging.know_own();
         for topology in imported {
             merging.topology(topology);
@@ -52,6 +55,8 @@ struct Merging<'a, 'd> {
     whole: ServiceTemplate<'a>,
     /// The places of the known elements, by their kinds and names.
     known: FxHashMap<(&'static str, &'a str), Span>,
+    /// Whether the topology that is being added can be there. If not, its names clash with no others.
+    is_possible: bool,
     diagnostics: &'d mut Diagnostics,
 }
 
@@ -78,6 +83,7 @@ impl<'a> Merging<'a, '_> {
 
     /// Adds the elements of an imported topology; of two elements of one name, the first counts.
     fn topology(&mut self, imported: &ImportedTopology<'a>) {
+        self.is_possible = imported.is_possible;
         let mut found = Diagnostics::default();
         // Of files in other versions, which import definitions allow, only types are used.
         let Ok(mut part) = parse(imported.root, &mut found) else { return };
@@ -111,6 +117,7 @@ impl<'a> Merging<'a, '_> {
                 place.insert(key.span());
                 return true;
             }
+            Entry::Occupied(_) if !self.is_possible => return false,
             Entry::Occupied(first) => *first.get(),
         };
         let is_own = first.file == self.whole.root.span().file;
