@@ -1,9 +1,26 @@
 //! Finds the parts of a topology by their names, each with one look.
 
 use super::{GroupIndex, NodeIndex, RelationIndex, RelationshipIndex, Topology, TopologyParameter};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Rule, TOSCA_2_0};
 use cuvee_text::source::Span;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
+
+impl Topology {
+    /// The errors about policies that have the name of one before them, as lists of TOSCA 2.0 can:
+    /// plans and instances know policies by their names.
+    pub(crate) fn policies_of_one_name(&self) -> Diagnostics {
+        let mut known = FxHashMap::default();
+        let again = self.policies.iter().filter_map(|policy| {
+            let first = known.insert(&*policy.name, policy.span).filter(|_| self.is_2_0)?;
+            let message = format!("a second policy is named `{}`", policy.name);
+            let error = Diagnostic::error(Code::Duplicate, message).at(policy.span);
+            let error = error.label(first, "the first is here");
+            Some(error.rule(Rule::new(&TOSCA_2_0, "6.9.1")))
+        });
+        Diagnostics(again.collect())
+    }
+}
 
 /// The parts of a topology by name. Of several parts with one name, it has the first.
 pub(crate) struct NamedParts<'t> {

@@ -122,6 +122,10 @@ pub(crate) fn derive<'a>(
     variant: &VariantOfInstance<'_, 'a, '_>,
     secrets: &mut KeptSecrets,
 ) -> Result<(Derived<'a>, Diagnostics), Diagnostics> {
+    let ambiguous = variant.topology.policies_of_one_name();
+    if ambiguous.has_errors() {
+        return Err(ambiguous);
+    }
     let ExpandedVariant { document, unevaluated, counts, is_changed } = expanded_variant(variant)?;
     let topology = match is_changed {
         false => Cow::Borrowed(variant.topology),

@@ -76,8 +76,9 @@ pub(super) fn counts(topology: &Topology, types: &Types<'_>) -> Vec<InstanceCoun
     all.map(|(_, said)| said.map_or(InstanceCount::One, |said| count_of(&said))).collect()
 }
 
-/// The errors in what TOSCA 2.0 templates say of numbers of instances.
-pub(super) fn wrong_counts(topology: &Topology, types: &Types<'_>) -> Diagnostics {
+/// The errors for which nothing can be planned: in what TOSCA 2.0 templates say of numbers of
+/// instances, and in names of policies.
+pub(super) fn wrong(topology: &Topology, types: &Types<'_>) -> Diagnostics {
     let is_wrong = |said: &Value| number(said).is_none() && function_in(said).is_none();
     // A capability may have a property by which version 1.3 counts.
     let says = |id: NodeIndex| topology.is_2_0 && topology.node(id).instance_count.is_some();
@@ -91,7 +92,8 @@ pub(super) fn wrong_counts(topology: &Topology, types: &Types<'_>) -> Diagnostic
         let error = Diagnostic::error(Code::InvalidValue, message).at(place);
         error.rule(Rule::new(&TOSCA_2_0, "14.1"))
     };
-    Diagnostics(wrong.map(error).collect())
+    let policies = topology.policies_of_one_name().0;
+    Diagnostics(wrong.map(error).chain(policies).collect())
 }
 
 /// What each node says of its number of instances, with the values of functions.

@@ -428,7 +428,7 @@ pub(crate) fn adapt(
     if errors.has_errors() {
         return Err(errors);
     }
-    let wrong = elements::wrong_counts(to.topology, to.origin.types);
+    let wrong = elements::wrong(to.topology, to.origin.types);
     if wrong.has_errors() {
         return Err(wrong);
     }
@@ -465,7 +465,7 @@ pub(crate) fn plan(
     query: &PlanQuery,
 ) -> Result<(Plan, Diagnostics), Diagnostics> {
     let managed = query.order.resolved(topology)?;
-    let wrong = elements::wrong_counts(topology, types);
+    let wrong = elements::wrong(topology, types);
     if wrong.has_errors() {
         return Err(wrong);
     }
