@@ -83,19 +83,19 @@ impl<'a> Converter<'_, 'a> {
         !is_float && node.is_integer() && !matches!(node.scalar(), Some(Scalar::Int(_)))
     }
 
-    /// The key of a value, which is a string in version 2.0.
+    /// The key of a value, which is a string in version 2.0. There, other keys may call functions.
     fn key_to_2_0(&mut self, key: Node<'a>) -> OutKey<'a> {
-        match (key.as_str(), key.text()) {
-            (Some(name), _) => match v2_0::escaped(name) {
+        match key.as_str() {
+            Some(name) => match v2_0::escaped(name) {
                 Some(escaped) => OutKey::Renamed(key, escaped.into()),
                 None => OutKey::Source(key),
             },
-            (None, Some(name)) => {
+            None => {
+                let name = key.key_text();
                 let why = "the keys of maps of TOSCA 2.0 are strings";
                 self.report(LossKind::Lost, key, &format!("the type of the key `{name}`"), why);
-                OutKey::New(name.into())
+                OutKey::New(name)
             }
-            (None, None) => OutKey::Source(key),
         }
     }
 
