@@ -10,7 +10,7 @@ use crate::tosca::workflow::Assertion;
 use crate::tosca::{Family, InterfaceDefinition, TypeId};
 use crate::variability::element::ElementKind;
 use crate::variability::graph::{
-    ElementId, GroupElement, LookupStep, NodeElement, RelationElement, Target,
+    ElementId, GroupElement, LookupStep, NodeElement, NodeId, RelationElement, Target,
 };
 use cuvee_text::yaml::Node;
 
@@ -20,6 +20,8 @@ pub(super) struct AssertedEntity<'c, 'a> {
     pub kind: TypeId,
     /// The elements that must be present for the entity to exist with this type.
     pub when: Vec<ElementId>,
+    /// The node or relation, if it is one of the template.
+    pub element: Option<ElementId>,
     /// The template of the entity, which may add interfaces.
     pub body: Option<Node<'a>>,
     /// The interfaces that a requirement definition adds to its relationship.
@@ -58,18 +60,23 @@ impl<'c, 'a> Subject<'c, 'a> {
 }
 
 impl<'c, 'a> Checker<'c, 'a> {
-    /// What `SELF` means in an expression about a target, if that is one entity of one type.
+    /// What `SELF` means in an expression about a target, as far as that is the same for all of it.
     pub(super) fn reached(&self, subject: &Subject<'c, 'a>) -> PathStop<'c> {
-        let ([AssertedEntity { kind, .. }], []) = (&subject.entities[..], &subject.groups[..])
-        else {
-            return PathStop::Unknown;
-        };
-        match self.types.definition(*kind).family {
-            Family::Node => PathStop::Node(ReachedNode { kind: *kind, template: None }),
-            Family::Relationship => PathStop::Relationship(ReachedRelationship {
-                kind: Some(*kind),
-                ..ReachedRelationship::default()
-            }),
+        let stops = subject.entities.iter().map(|entity| self.stop(entity));
+        let common = stops.reduce(PathStop::common).filter(|_| subject.groups.is_empty());
+        common.unwrap_or(PathStop::Unknown)
+    }
+
+    fn stop(&self, &AssertedEntity { kind, element, .. }: &AssertedEntity<'c, 'a>) -> PathStop<'c> {
+        let slot = element.map(|id| self.graph.element(id).slot);
+        match self.types.definition(kind).family {
+            Family::Node => PathStop::Node(ReachedNode { kind, template: slot.map(NodeId) }),
+            Family::Relationship => {
+                let relation = slot.map(|slot| &self.graph.relations[slot as usize]);
+                let ends = relation.map(|relation| self.ends_of(relation, Some(kind)));
+                let unknown = ReachedRelationship { kind: Some(kind), ..Default::default() };
+                PathStop::Relationship(ends.unwrap_or(unknown))
+            }
             _ => PathStop::Unknown,
         }
     }
@@ -79,7 +86,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let body = Some(node.template.declared.value());
         let entities = self.types_of(node.id, Family::Node).into_iter().map(|(kind, mut when)| {
             when.push(node.id);
-            AssertedEntity { kind, when, body, given: &[] }
+            AssertedEntity { kind, when, element: Some(node.id), body, given: &[] }
         });
         Subject::of(entities)
     }
@@ -113,7 +120,10 @@ impl<'c, 'a> Checker<'c, 'a> {
     fn relation_subject(&self, relation: &RelationElement<'a>) -> Subject<'c, 'a> {
         let source = self.graph.node(relation.source);
         let mut subject = self.requirement_subject(source, relation.requirement.declared.name());
-        subject.entities.iter_mut().for_each(|entity| entity.when.push(relation.id));
+        for entity in &mut subject.entities {
+            entity.when.push(relation.id);
+            entity.element = Some(relation.id);
+        }
         let named = self.defined(Family::Relationship, relation.requirement.relationship());
         let own: Vec<_> = match named.filter(|_| relation.relationship.is_none()) {
             Some(kind) => vec![(kind, Vec::new())],
@@ -131,7 +141,7 @@ impl<'c, 'a> Checker<'c, 'a> {
         let body = relation.relationship.map(|template| template.declared.value());
         let entities = own.into_iter().map(|(kind, mut when)| {
             when.push(relation.id);
-            AssertedEntity { kind, when, body, given }
+            AssertedEntity { kind, when, element: Some(relation.id), body, given }
         });
         Subject::of(entities)
     }
@@ -144,7 +154,8 @@ impl<'c, 'a> Checker<'c, 'a> {
                 let definition = &types.effective(kind).requirements.get(name)?.definition;
                 let kind = self.defined(Family::Relationship, definition.relationship)?;
                 when.push(node.id);
-                Some(AssertedEntity { kind, when, body: None, given: &definition.interfaces })
+                let given = &definition.interfaces[..];
+                Some(AssertedEntity { kind, when, element: None, body: None, given })
             });
         Subject::of(defined)
     }
@@ -164,7 +175,7 @@ impl<'c, 'a> Checker<'c, 'a> {
             node.or_else(|_| self.graph.find(LookupStep::Root(ElementKind::Group), name)).ok()?;
         let element = self.graph.element(found);
         Some(match element.kind {
-            ElementKind::Node => Target::Node(crate::variability::graph::NodeId(element.slot)),
+            ElementKind::Node => Target::Node(NodeId(element.slot)),
             _ => Target::Group(crate::variability::graph::GroupId(element.slot)),
         })
     }

@@ -229,7 +229,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     fn entity_of(kind: TypeId) -> AssertedEntity<'c, 'a> {
-        AssertedEntity { kind, when: Vec::new(), body: None, given: &[] }
+        AssertedEntity { kind, when: Vec::new(), element: None, body: None, given: &[] }
     }
 
     /// The subject of the target of a requirement; empty if the target is not known.

@@ -32,15 +32,19 @@ pub(in crate::validate) struct ReachedRelationship {
     pub capability: Option<TypeId>,
 }
 
+impl ReachedNode {
+    /// What is known of both.
+    fn common(self, other: Self) -> Option<Self> {
+        let template = self.template.filter(|_| self.template == other.template);
+        (self.kind == other.kind).then_some(Self { template, ..self })
+    }
+}
+
 impl ReachedRelationship {
     /// What is known of both.
     fn common(self, other: Self) -> Self {
         let same = |one: Option<TypeId>, other| one.filter(|_| one == other);
-        let node = |one: Option<ReachedNode>, other: Option<ReachedNode>| {
-            let (one, other) = (one?, other?);
-            let template = one.template.filter(|_| one.template == other.template);
-            (one.kind == other.kind).then_some(ReachedNode { template, ..one })
-        };
+        let node = |one: Option<ReachedNode>, other: Option<ReachedNode>| one?.common(other?);
         Self {
             kind: same(self.kind, other.kind),
             source: node(self.source, other.source),
@@ -59,6 +63,21 @@ pub(in crate::validate) enum PathStop<'c> {
     Unknown,
     /// There is nothing where the path starts.
     Nothing,
+}
+
+impl PathStop<'_> {
+    /// What is known of both.
+    pub(in crate::validate) fn common(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Node(one), Self::Node(other)) => {
+                one.common(other).map_or(Self::Unknown, Self::Node)
+            }
+            (Self::Relationship(one), Self::Relationship(other)) => {
+                Self::Relationship(one.common(other))
+            }
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// Where the values of an activity stand.
@@ -551,7 +570,7 @@ impl<'c, 'a> Checker<'c, 'a> {
     }
 
     /// The ends of a relation.
-    pub(super) fn ends_of(
+    pub(in crate::validate) fn ends_of(
         &self,
         relation: &RelationElement<'a>,
         kind: Option<TypeId>,
