@@ -1,6 +1,6 @@
 //! Turns places into lines and columns as editors count them, and back.
 
-use cuvee_text::source::{SourceMap, Span};
+use cuvee_text::source::{SourceMap, Span, line_ends};
 use serde::{Deserialize, Serialize};
 
 /// How columns are counted.
@@ -66,16 +66,10 @@ fn position(sources: &SourceMap, span: Span, encoding: Encoding) -> Position {
 
 /// The offset of a position in a text. What is behind the end of a line is its end.
 pub fn offset(text: &str, position: Position, encoding: Encoding) -> usize {
-    let mut start = 0;
-    for _ in 0..position.line {
-        match memchr::memchr(b'\n', text.as_bytes().get(start..).unwrap_or_default()) {
-            Some(end) => start += end + 1,
-            None => return text.len(),
-        }
-    }
+    let mut starts = std::iter::once(0).chain(line_ends(text));
+    let Some(start) = starts.nth(position.line as usize) else { return text.len() };
     let rest = text.get(start..).unwrap_or_default();
-    let line = rest.split('\n').next().unwrap_or_default();
-    let line = line.strip_suffix('\r').unwrap_or(line);
+    let line = rest.split(['\n', '\r']).next().unwrap_or_default();
     let (mut left, mut at) = (position.character as usize, 0);
     for character in line.chars() {
         let units = match encoding {
@@ -114,5 +108,20 @@ mod tests {
             assert_eq!(offset(text, range.start, encoding), 8);
             assert_eq!(offset(text, range.end, encoding), 10);
         }
+    }
+
+    #[test]
+    fn carriage_returns_end_lines() {
+        let text = "a\rb: c\r\r\nd";
+        let sources = SourceMap::default();
+        let file = sources.add("t", text);
+        for (at, line, character) in [(0, 0, 0), (3, 1, 1), (6, 1, 4), (7, 2, 0), (9, 3, 0)] {
+            let position = Position { line, character };
+            let span = Span { file, start: at, end: at };
+            assert_eq!(range(&sources, span, Encoding::Utf8).start, position);
+            assert_eq!(offset(text, position, Encoding::Utf16), at as usize);
+        }
+        let far = Position { line: 1, character: 99 };
+        assert_eq!(offset(text, far, Encoding::Utf16), 6, "behind the line");
     }
 }

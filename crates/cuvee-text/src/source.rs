@@ -208,9 +208,7 @@ impl SourceFile {
 
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
-            std::iter::once(0)
-                .chain(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at as u32 + 1))
-                .collect()
+            std::iter::once(0).chain(line_ends(&self.text).map(|end| end as u32)).collect()
         })
     }
 
@@ -430,6 +428,13 @@ impl SourceMap {
     pub fn snippet(&self, span: Span) -> &str {
         self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
+}
+
+/// The places behind the line breaks of a text. A carriage return is one, too, also alone.
+pub fn line_ends(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes).map(|at| at + 1);
+    breaks.filter(|&end| bytes.get(end - 1..=end) != Some(b"\r\n"))
 }
 
 /// Whether a path has the extension of a YAML file.

@@ -326,7 +326,7 @@ impl PlaceQuestion<'_, '_> {
         let far = Position { line, character: u32::MAX };
         let end = editor::offset(self.text, far, self.encoding);
         let before = self.text.get(..end).unwrap_or_default();
-        let last = before.rsplit('\n').next().unwrap_or_default();
+        let last = before.rsplit(['\n', '\r']).next().unwrap_or_default();
         let character = match self.encoding {
             Encoding::Utf8 => last.len(),
             Encoding::Utf16 => last.encode_utf16().count(),

@@ -42,7 +42,7 @@ impl EditedDocument {
     /// Whether the file has more than types, so that it is judged by itself.
     pub(super) fn is_template(&self) -> bool {
         let is_topology = |line: &str| SERVICE_KEYS.iter().any(|key| line.starts_with(key));
-        self.text.lines().any(is_topology)
+        self.text.split(['\n', '\r']).any(is_topology)
     }
 }
 
@@ -71,13 +71,15 @@ pub(super) fn grown(range: Range, change: &TextChange, encoding: Encoding) -> Op
 /// Where a position behind a change is afterwards.
 fn behind(position: Position, change: &TextChange, encoding: Encoding) -> Option<Position> {
     let changed = change.range?;
-    let last = change.text.rsplit('\n').next().unwrap_or_default();
+    let text = change.text.replace("\r\n", "\n");
+    let mut lines = text.split(['\n', '\r']);
+    let added = u32::try_from(lines.clone().count() - 1).ok()?;
+    let last = lines.next_back().unwrap_or_default();
     let length = match encoding {
         Encoding::Utf8 => last.len(),
         Encoding::Utf16 => last.encode_utf16().count(),
     };
     let length = u32::try_from(length).ok()?;
-    let added = u32::try_from(memchr::memchr_iter(b'\n', change.text.as_bytes()).count()).ok()?;
     let line = position.line - changed.end.line + changed.start.line + added;
     if position.line > changed.end.line {
         return Some(Position { line, ..position });
@@ -99,12 +101,13 @@ mod tests {
     /// A position of an offset, the slow way.
     fn position(text: &str, at: usize, encoding: Encoding) -> Position {
         let before = &text[..at];
-        let line = before.rsplit('\n').next().unwrap();
+        let line = before.rsplit(['\n', '\r']).next().unwrap();
         let character = match encoding {
             Encoding::Utf8 => line.len(),
             Encoding::Utf16 => line.encode_utf16().count(),
         };
-        Position { line: before.matches('\n').count() as u32, character: character as u32 }
+        let line = before.matches(['\n', '\r']).count();
+        Position { line: line as u32, character: character as u32 }
     }
 
     fn boundary(text: &str, share: f64) -> usize {
@@ -121,8 +124,10 @@ mod tests {
         #[test]
         fn changes_are_those_of_the_text(
             text in "[a\u{e9}\u{1F375}\n :]{0,40}", new in "[b\u{e9}\u{1F375}\n]{0,6}",
-            places in prop::array::uniform4(0.0..=1.0_f64), bytes: bool,
+            places in prop::array::uniform4(0.0..=1.0_f64), bytes: bool, returns: bool,
         ) {
+            let broken = |text: String| if returns { text.replace('\n', "\r") } else { text };
+            let (text, new) = (broken(text), broken(new));
             let encoding = if bytes { Encoding::Utf8 } else { Encoding::Utf16 };
             let mut at = places.map(|share| boundary(&text, share));
             at[..2].sort_unstable();
