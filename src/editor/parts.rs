@@ -385,13 +385,14 @@ impl<'a> TypeScope<'_, 'a> {
             (MemberKind::Requirement, self.through(&own, first, path.bodies)),
             (path.values(), vec![self.inner(owner, path.values(), first)]),
         ];
-        for (kind, all) in &ways {
+        let is_named = steps.first() != Some(&ANY);
+        for (kind, all) in ways.iter().filter(|_| is_named) {
             let leads = all.iter().find(|it| !self.in_owners(it, next).parts.is_empty());
             if let Some(leads) = leads {
                 return if path.at == 0 { part(*kind) } else { self.in_owners(leads, behind) };
             }
         }
-        // Nothing is known to have the next step: all of them may be meant.
+        // Nothing is known to have the next step, or any is asked for: all of them may be meant.
         let all = ways.iter().map(|(kind, all)| match path.at {
             0 => part(*kind),
             _ => all.iter().fold(WordMeaning::default(), |meaning, it| {

@@ -129,8 +129,8 @@ fn names_are_offered() {
 
 #[test]
 fn steps_of_paths_are_offered() {
-    let nodes = "  node_templates:\n    db: {type: Db}\n    a:\n      type: Shop\n";
-    let cases: [(&str, &[&str]); 9] = [
+    let nodes = "  node_templates:\n    db: {type: Db}\n    b: {type: Shop}\n    a:\n      type: Shop\n      requirements: [dependency: b]\n";
+    let cases: [(&str, &[&str]); 11] = [
         ("get_property: [SELF, |]", &["port", "name", "!db", "!state", "!size"]),
         ("get_property: [a, na|]", &["port", "name", "!db"]),
         ("get_attribute: [SELF, |]", &["state", "port", "!db"]),
@@ -138,6 +138,8 @@ fn steps_of_paths_are_offered() {
         ("get_property: [db, |, size]", &["data", "!feature", "!db"]),
         ("get_property: [db, data, |]", &["size", "!port"]),
         ("get_property: [SELF, db, |]", &["size", "!port"]),
+        ("get_property: [SELF, dependency, |]", &["port", "name", "!state", "!size"]),
+        ("get_attribute: [SELF, dependency, |]", &["port", "state"]),
         ("get_property: [nothing, |]", &["!port", "!size"]),
         ("get_operation_output: [SELF, |, create, url]", &["Standard", "!port"]),
     ];
@@ -230,7 +232,7 @@ service_template:
   node_templates:
     db: {type: Db}
 ";
-    let paths: [(&str, &[&str]); 10] = [
+    let paths: [(&str, &[&str]); 12] = [
         ("[SELF, |]", &["port", "RELATIONSHIP", "CAPABILITY", "!SOURCE", "!ALL", "!db"]),
         ("[db, |]", &["port", "RELATIONSHIP", "CAPABILITY", "ALL"]),
         ("[db, ALL, |]", &["port", "RELATIONSHIP", "!ALL"]),
@@ -244,6 +246,8 @@ service_template:
         ),
         ("[db, RELATIONSHIP, db, 0, TARGET, |]", &["port", "CAPABILITY", "!weight"]),
         ("[db, RELATIONSHIP, db, CAPABILITY, |]", &["size", "!port"]),
+        ("[SELF, RELATIONSHIP, db, TARGET, |]", &["port", "CAPABILITY", "!weight"]),
+        ("[SELF, RELATIONSHIP, db, TARGET, CAPABILITY, |]", &["data", "!port"]),
     ];
     for (path, wanted) in paths {
         let node =
