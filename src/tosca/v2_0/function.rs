@@ -839,10 +839,12 @@ fn remainder(arguments: &[Value], form: &dyn FormOfText) -> FunctionOutcome {
     let (Some(one), Some(other)) = (integer(one), integer(other)) else {
         return Err("expected integers".into());
     };
-    match one.checked_rem(other) {
-        Some(rest) => Ok(Some(written(Number::int(rest), unit))),
-        None => Err("cannot divide by zero".into()),
+    if other == 0 {
+        return Err("cannot divide by zero".into());
     }
+    // A remainder is one of base units, which are known where the type is.
+    let is_known = unit.is_empty() || form.base_unit().is_some();
+    Ok(is_known.then(|| written(Number::int(one.wrapping_rem(other)), unit)))
 }
 
 fn whole(arguments: &[Value], rounded: fn(f64) -> f64) -> FunctionOutcome {
@@ -934,6 +936,8 @@ mod tests {
             ("quotient", "[1, 0]", "cannot divide by zero"),
             ("remainder", "[7, 4]", "3"),
             ("remainder", "[7, 0]", "cannot divide by zero"),
+            ("remainder", "[-9223372036854775808, -1]", "0"),
+            ("remainder", "[1 kB, 300]", "unknown"),
             ("round", "[3.5]", "3"),
             ("round", "[3.53]", "4"),
             ("round", "[-3.5]", "-4"),
