@@ -474,6 +474,12 @@ fn list<'a>(node: Node<'a>, items: Vec<(Option<Node<'a>>, Out<'a>)>) -> Out<'a> 
     Out::Seq { items: items.into(), like: Some(node) }
 }
 
+/// Whether something is left of an item, which has the name and the content of one element.
+fn is_left((item, made): &(Option<Node<'_>>, Out<'_>)) -> bool {
+    let was_empty = item.is_some_and(|item| item.entries().len() == 0);
+    was_empty || !matches!(made, Out::Map { entries, .. } if entries.is_empty())
+}
+
 /// A new text.
 fn text<'a>(text: impl Into<std::borrow::Cow<'a, str>>) -> Out<'a> {
     Out::String(text.into())
@@ -928,7 +934,7 @@ impl<'t, 'a> Converter<'t, 'a> {
                     });
                     (Some(item), made)
                 });
-                let items = items.collect();
+                let items = items.filter(is_left).collect();
                 list(node, items)
             }
             NodeKind::Mapping => {
@@ -1087,7 +1093,7 @@ impl<'t, 'a> Converter<'t, 'a> {
             NodeKind::Scalar => Out::Source(node),
             NodeKind::Sequence => {
                 let items = node.items().map(|item| (Some(item), self.values(item, may_wrap)));
-                let items = items.collect();
+                let items = items.filter(is_left).collect();
                 list(node, items)
             }
             NodeKind::Mapping => {
