@@ -80,8 +80,8 @@ pub struct Location<'a> {
     pub column: usize,
 }
 
-/// The text of a file, shared by all who read it. It takes over a [`String`] as it is: a copy of a
-/// large file would take more time than anything else that is done with all of its bytes at once.
+/// The text of a file, shared by all who read it. It takes over a [`String`] without a copy, so that
+/// a large file is in memory once.
 ///
 /// ```
 /// use cuvee_text::source::SourceText;
